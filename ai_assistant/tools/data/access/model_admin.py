@@ -11,7 +11,6 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
-from django.contrib.messages import WARNING
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -24,7 +23,6 @@ from ai_assistant.tools.adapters.request import (
     admin_path,
     admin_request,
     page_closed,
-    post_to_page,
 )
 from ai_assistant.tools.data.access.sites import lets_in, sites_of
 from ai_assistant.tools.data.errors import wrong_values
@@ -33,6 +31,7 @@ from ai_assistant.types import RunContext
 LABEL_CHARS = 200
 ID_CHARS = 500
 MOST_NEAR = 3
+OPENED = "opened"  # of AdminAccess.memo: the path of the last page, and its response
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,11 +96,20 @@ class AdminAccess:
 
         Raise ToolFailed if it does not open for the user.
         """
-        if not self.is_custom_page():
-            return None
+        return self._shown_page() if self.is_custom_page() else None
+
+    def page_context(self) -> dict[str, Any]:
+        """Return the context of a page that has one; of one just checked, the same."""
+        path, response = self.memo.pop(OPENED, ("", None))
+        if path != self.request.get_full_path():
+            response = self._shown_page()
+        return response.context_data or {}
+
+    def _shown_page(self) -> Any:
         response = admin_pages.shown_page(self.model_admin, self.request)
         if response is None:
             raise page_closed()
+        self.memo[OPENED] = self.request.get_full_path(), response
         return response
 
     def opens_page(self) -> bool:
@@ -111,20 +119,6 @@ class AdminAccess:
         except ToolFailed:
             return False
         return True
-
-    def post_page(self) -> None:
-        """
-        Post the request to the page itself.
-
-        Raise ToolFailed if it does not redirect: it was not saved then.
-        """
-        response = post_to_page(self.request)
-        messages = list(self.request._messages)  # type: ignore[attr-defined]
-        errors = [str(item) for item in messages if item.level >= WARNING]
-        if response.status_code not in (301, 302, 303):
-            raise page_closed(" ".join(errors))
-        if errors:
-            raise ToolFailed(" ".join(errors))
 
 
 def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAccess:

@@ -1,0 +1,144 @@
+"""A POST of an admin page through its own view, looked into before the page saves."""
+
+from collections.abc import Callable
+from copy import copy
+from types import MethodType
+from typing import Any
+
+from django.contrib.messages import WARNING
+from django.core.exceptions import PermissionDenied
+from django.db import router, transaction
+from django.http import Http404
+
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.tools.adapters.request import page_closed
+from ai_assistant.tools.data.access.model_admin import AdminAccess
+from ai_assistant.tools.data.errors import wrong_values
+
+Formsets = list[Any]
+
+
+class Stopped(BaseException):
+    """The page would be saved now, and is not. No code of the site catches it."""
+
+
+class PagePost:
+    """
+    One POST of a page, whose forms can be seen once they are valid.
+
+    The view is called on a copy of its ModelAdmin that tells of its forms; `watch` may
+    prepare that copy further. A view that is no method of it is called as it is.
+    """
+
+    def __init__(
+        self, access: AdminAccess, watch: Callable[[Any], None] | None = None
+    ) -> None:
+        self.access = access  # with the request that posts
+        self.saved: Any = None  # the object
+        self._watch = watch
+        self._may_save: Callable[[Any, Formsets], bool] = lambda _form, _formsets: True
+        self._form: Any = None
+        self._formsets: Formsets = []
+        self._response: Any = None
+
+    def send(self, may_save: Callable[[Any, Formsets], bool]) -> None:
+        """
+        Post the page. It ends before it saves if `may_save` says so of its forms.
+
+        Raise ToolFailed if the page is closed, ModelRetry if a value does not fit.
+        """
+        self._may_save = may_save
+        request = self.access.request
+        match: Any = request.resolver_match
+        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001
+        view = self._view(match.func)
+        try:
+            self._response = view(request, *match.args, **match.kwargs)
+        except Stopped:
+            return
+        except Exception as error:
+            if self._form is not None:
+                raise  # by code of the site, as it saves
+            if isinstance(error, PermissionDenied | Http404):
+                raise page_closed() from error
+            with wrong_values():
+                raise
+
+    def look(self) -> tuple[Any, Formsets]:
+        """Return the forms as the page has bound them; nothing is saved."""
+        using = router.db_for_write(self.access.model)
+        with transaction.atomic(using=using):
+            self.send(lambda _form, _formsets: False)
+            transaction.set_rollback(True, using=using)
+        return self.forms()
+
+    def forms(self) -> tuple[Any, Formsets]:
+        """
+        Return the form and the formsets of the page, valid or not.
+
+        Raise ToolFailed if the page has answered without them.
+        """
+        if self._form is not None:
+            return self._form, self._formsets
+        context = getattr(self._response, "context_data", None) or {}
+        admin_form = context.get("adminform")
+        admin_formsets = context.get("inline_admin_formsets") or ()
+        formsets = self._formsets or [item.formset for item in admin_formsets]
+        form = admin_form.form if admin_form is not None else None
+        if form is None or not form.is_bound or _is_valid(form, formsets):
+            raise page_closed(self.warnings())
+        return form, formsets
+
+    def warnings(self) -> str:
+        """Return what the page has told in messages that are no success."""
+        messages = list(self.access.request._messages)  # type: ignore[attr-defined]
+        return " ".join(str(item) for item in messages if item.level >= WARNING)
+
+    def check_redirected(self) -> None:
+        """Raise ToolFailed if a page that could not be watched did not save."""
+        status = getattr(self._response, "status_code", None)
+        if status not in (301, 302, 303):
+            raise page_closed(self.warnings())
+        if warnings := self.warnings():
+            raise ToolFailed(warnings)
+
+    def _view(self, function: Any) -> Any:
+        admin = self.access.model_admin
+        if not can_watch(self.access):
+            return function
+        method = function.__wrapped__.__func__
+        return admin.admin_site.admin_view(MethodType(method, self._watched(admin)))
+
+    def _watched(self, model_admin: Any) -> Any:
+        """Return a copy of the ModelAdmin: it is shared by all threads."""
+        own = copy(model_admin)
+        create_formsets, save_model = own._create_formsets, own.save_model  # noqa: SLF001
+
+        def creating(*args: Any, **kwargs: Any) -> Any:
+            formsets, inlines = create_formsets(*args, **kwargs)
+            self._formsets = list(formsets)
+            return formsets, inlines
+
+        def saving(request: Any, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - as ModelAdmin has it
+            if self._form is None:
+                self._form = form
+                if not self._may_save(form, self._formsets):
+                    raise Stopped
+            save_model(request, obj, form, change)
+            self.saved = obj
+
+        own._create_formsets, own.save_model = creating, saving  # noqa: SLF001
+        if self._watch is not None:
+            self._watch(own)
+        return own
+
+
+def can_watch(access: AdminAccess) -> bool:
+    """Return whether the view of the page is a method of its ModelAdmin."""
+    match: Any = access.request.resolver_match
+    method = getattr(match.func, "__wrapped__", None)
+    return getattr(method, "__self__", None) is access.model_admin
+
+
+def _is_valid(form: Any, formsets: Formsets) -> bool:
+    return form.is_valid() and all(formset.is_valid() for formset in formsets)
