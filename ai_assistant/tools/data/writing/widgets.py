@@ -14,6 +14,7 @@ from django import forms
 from django.contrib.admin.widgets import AutocompleteMixin
 from django.forms.models import ModelChoiceIterator
 from django.http import QueryDict
+from django.utils.html import conditional_escape
 
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
 
@@ -228,7 +229,8 @@ def _text(key: Any) -> str:
 
 def _rendered(widget: Any, name: str, value: Any) -> Pairs:
     """Return the inputs of a widget of somebody else's, as it renders them."""
-    return posted_inputs(str(widget.render(name, value, {"id": f"id_{name}"})))
+    html = widget.render(name, value, {"id": f"id_{name}"})
+    return posted_inputs(conditional_escape(html))
 
 
 def posted_inputs(html: str) -> Pairs:
