@@ -12,7 +12,7 @@ from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
 from django.db.models import ForeignKey, Model
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
@@ -24,7 +24,7 @@ from ai_assistant.tools.adapters.request import (
     admin_request,
     page_closed,
 )
-from ai_assistant.tools.data.access.sites import lets_in, sites_of
+from ai_assistant.tools.data.access.sites import asking_request, lets_in, sites_of
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
 
@@ -62,8 +62,7 @@ class AdminAccess:
 
     def at_page(self, page: Page, *args: str) -> "AdminAccess":
         """Return the access with a request for another page, as "add"."""
-        user = self.request.user
-        request = _page_request(self.site, self.model, user, page, *args)
+        request = _page_request(self.site, self.model, self.request, page, *args)
         return replace(self, page=page, request=request)
 
     def at_object(self, object_id: Any, page: Page = "change") -> "AdminAccess":
@@ -73,7 +72,7 @@ class AdminAccess:
     def related(self, model: type[Model]) -> "AdminAccess | None":
         """Return the access to another model on the same site; None if it is closed."""
         if model not in self.memo:
-            self.memo[model] = _open(self.site, model, self.request.user)
+            self.memo[model] = _open(self.site, model, self.request)
         return self.memo[model]  # type: ignore[no-any-return]
 
     def may_see(self, obj: Model | None = None) -> bool:
@@ -133,7 +132,7 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
     label = model[: LABEL_CHARS + 1].lower()
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
     if found_model := next(models, None):
-        access = _first(sites_of(context), found_model, context.user, perm=perm)
+        access = _first(sites_of(context), found_model, _asking(context), perm=perm)
         if access is not None:
             return access
     raise ModelRetry(
@@ -147,7 +146,8 @@ def visible_models(context: RunContext) -> list[AdminAccess]:
     """Return the access to each model that the user may see, sorted by label."""
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
-    visible = (_first(sites, model, context.user) for model in registered)
+    asking = _asking(context)
+    visible = (_first(sites, model, asking) for model in registered)
     return sorted(filter(None, visible), key=lambda access: access.label)
 
 
@@ -241,20 +241,20 @@ def _links(model: type[Model]) -> Iterator[Any]:
 
 
 def _first(
-    sites: list[AdminSite], model: type[Model], user: Any, *, perm: str = ""
+    sites: list[AdminSite], model: type[Model], asking: HttpRequest, *, perm: str = ""
 ) -> AdminAccess | None:
     """Return the access through the first site that lets the user in, or None."""
-    opened = (_open(site, model, user, perm=perm) for site in sites)
+    opened = (_open(site, model, asking, perm=perm) for site in sites)
     return next(filter(None, opened), None)
 
 
 def _open(
-    site: AdminSite, model: type[Model], user: Any, *, perm: str = ""
+    site: AdminSite, model: type[Model], asking: HttpRequest, *, perm: str = ""
 ) -> AdminAccess | None:
     model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
         return None
-    request = _page_request(site, model, user, "changelist")
+    request = _page_request(site, model, asking, "changelist")
     access = AdminAccess(
         model_admin=model_admin, model=model, site=site, request=request
     )
@@ -271,13 +271,26 @@ def _may(access: AdminAccess, action: str) -> bool:
     return bool(has(access.request) or access.request.user.has_perm(permission))
 
 
+def _asking(context: RunContext) -> HttpRequest:
+    """Return a request for the page of the user."""
+    return asking_request(context.user, context.run_id, context.page_path)
+
+
 def _page_request(
-    site: AdminSite, model: type[Model], user: Any, page: str, *args: str
+    site: AdminSite, model: type[Model], asking: HttpRequest, page: str, *args: str
 ) -> HttpRequest:
+    """Return a request for a page; with the query of that page, if the user is on it."""
     options = model._meta
     name = f"{options.app_label}_{options.model_name}_{page}"
-    request = admin_request(user, "GET", admin_path(site, name, *args) or "/")
+    path = admin_path(site, name, *args) or "/"
+    user, session = asking.user, asking.session
+    request = admin_request(user, "GET", path, session=session)
     request.current_app = site.name
+    opened = asking.opened  # type: ignore[attr-defined]
+    request.opened = opened  # type: ignore[attr-defined]
+    if opened.query and opened.path == path and page in ("add", "change"):
+        request.GET = QueryDict(opened.query)
+        request.META["QUERY_STRING"] = opened.query
     return request
 
 

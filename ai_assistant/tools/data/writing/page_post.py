@@ -12,6 +12,7 @@ from django.http import Http404
 
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.adapters.request import page_closed
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.errors import wrong_values
 
@@ -53,7 +54,9 @@ class PagePost:
         request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001
         view = self._view(match.func)
         try:
-            self._response = view(request, *match.args, **match.kwargs)
+            self._response = through_site(
+                request, lambda: view(request, *match.args, **match.kwargs)
+            )
         except Stopped:
             return
         except Exception as error:

@@ -17,6 +17,7 @@ from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
 from ai_assistant.tools.data.errors import wrong_values
@@ -37,19 +38,24 @@ def save_row(context: RunContext, submitted: FormSubmission) -> Model:
     The methods of the ModelAdmin are called as by its list, where that edits rows.
     Raise ModelRetry if its code rejects a value only now.
     """
-    model_admin, request = submitted.access.model_admin, submitted.access.request
-    form = submitted.form
     try:
-        record_rows_before(form_changes(submitted), ())
-        saved: Model = model_admin.save_form(request, form, change=True)
-        model_admin.save_model(request, saved, form, True)  # noqa: FBT003
-        model_admin.save_related(request, form, formsets=[], change=True)
-        message = model_admin.construct_change_message(request, form, None)
-        _log_signed(context, model_admin, model_admin.log_change)(
-            request, saved, message
+        return through_site(
+            submitted.access.request, lambda: _save_row(context, submitted)
         )
     except ValidationError as error:
         raise _rejected(error) from error
+
+
+def _save_row(context: RunContext, submitted: FormSubmission) -> Model:
+    model_admin, request = submitted.access.model_admin, submitted.access.request
+    form = submitted.form
+    record_rows_before(form_changes(submitted), ())
+    saved: Model = model_admin.save_form(request, form, change=True)
+    model_admin.save_model(request, saved, form, True)  # noqa: FBT003
+    model_admin.save_related(request, form, formsets=[], change=True)
+    message = model_admin.construct_change_message(request, form, None)
+    log = _log_signed(context, model_admin, model_admin.log_change)
+    log(request, saved, message)
     return saved
 
 
@@ -130,6 +136,10 @@ def delete_as_admin(
             data["post"] = "yes"
             _post_and_sign(context, with_post(page, data), type(obj))
         return
+    through_site(access.request, lambda: _delete(context, access, objects))
+
+
+def _delete(context: RunContext, access: AdminAccess, objects: Sequence[Model]) -> None:
     model_admin, request = access.model_admin, access.request
     entries = model_admin.log_deletions(request, objects)
     _sign(context, entries, objects)
