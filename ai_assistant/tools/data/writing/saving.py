@@ -23,7 +23,7 @@ from ai_assistant.tools.data.access.visibility import changelist_rows, limits_li
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
-from ai_assistant.tools.data.writing.page_post import Formsets, PagePost, can_watch
+from ai_assistant.tools.data.writing.page_post import Formsets, PagePost
 from ai_assistant.tools.data.writing.submission import FormSubmission, with_post
 from ai_assistant.types import RunContext, ToolResult
 
@@ -71,7 +71,7 @@ def save_page(
     result of a page that refuses the values, or would change nothing, is returned.
     Raise ModelRetry if its code rejects a value only as it saves.
     """
-    if not can_watch(submitted.access):
+    if not submitted.can_watch:
         return _save_unwatched(context, submitted, check)
 
     def may_save(form: Any, formsets: Formsets) -> bool:

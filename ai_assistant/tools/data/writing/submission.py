@@ -71,6 +71,12 @@ class FormSubmission:
         """What is posted."""
         return self.access.request.POST
 
+    @property
+    def can_watch(self) -> bool:
+        """Whether its page can be looked into as it is posted."""
+        own = self.access.model_admin
+        return can_watch(self.access) and self.model_admin in (None, own)
+
     def has_changed(self) -> bool:
         """Return whether the page changes anything."""
         return any(form.has_changed() for form in (self.form, *self.formsets))
@@ -99,7 +105,7 @@ class FormSubmission:
                     _restore(form, self.named_fields.get(form.prefix, ()))
 
     def _bind(self) -> None:
-        if can_watch(self.access) and not is_django_form(self.access):
+        if self.can_watch and not is_django_form(self.access):
             self.take(*PagePost(self.access).look())
             return
         request = self.access.request
