@@ -18,9 +18,9 @@ from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.safety.policy.form_limits import admin_form_class
+from ai_assistant.tools.data.access.form_classes import FIELD_METHODS
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.access.visibility import FIELD_METHODS
 from ai_assistant.tools.data.arguments import Ids, Values, chosen_rows, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness

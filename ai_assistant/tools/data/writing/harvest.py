@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.adapters.request import page_closed
+from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 
 SLUG_CHARS = 50  # of a field without a limit, as the admin has it
@@ -144,9 +145,9 @@ def page_form(access: AdminAccess, obj: Model | None) -> PageForm:
 
 
 def _own_forms(access: AdminAccess, obj: Model | None) -> tuple[Any, list[Any]]:
-    own, request = access.model_admin, access.request
+    own, request, adds = with_kept_forms(access), access.request, obj is None
     fieldsets = list(own.get_fieldsets(request, obj))
-    names, adds = flatten_fieldsets(fieldsets), obj is None
+    names = flatten_fieldsets(fieldsets)
     form_class = own.get_form(request, obj, change=not adds, fields=names)
     if obj is None:
         form = form_class(initial=own.get_changeform_initial_data(request))
@@ -160,7 +161,7 @@ def _own_forms(access: AdminAccess, obj: Model | None) -> tuple[Any, list[Any]]:
         fieldsets,
         own.get_prepopulated_fields(request, obj) if may_edit else {},
         own.get_readonly_fields(request, obj) if may_edit else names,
-        model_admin=own,
+        model_admin=access.model_admin,
     )
     return admin_form, own.get_inline_formsets(request, formsets, inlines, obj)
 

@@ -13,6 +13,7 @@ from django.http import Http404
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
+from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.errors import wrong_values
 
@@ -110,11 +111,11 @@ class PagePost:
         if not can_watch(self.access):
             return function
         method = function.__wrapped__.__func__
-        return admin.admin_site.admin_view(MethodType(method, self._watched(admin)))
+        return admin.admin_site.admin_view(MethodType(method, self._watched()))
 
-    def _watched(self, model_admin: Any) -> Any:
+    def _watched(self) -> Any:
         """Return a copy of the ModelAdmin: it is shared by all threads."""
-        own = copy(model_admin)
+        own = copy(with_kept_forms(self.access))
         create_formsets, save_model = own._create_formsets, own.save_model  # noqa: SLF001
 
         def creating(*args: Any, **kwargs: Any) -> Any:

@@ -14,6 +14,7 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
+from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     check_distinguishable,
@@ -109,7 +110,9 @@ class FormSubmission:
             self.take(*PagePost(self.access).look())
             return
         request = self.access.request
-        admin = self.model_admin or self.access.model_admin
+        admin = self.model_admin
+        if admin in (None, self.access.model_admin):
+            admin = with_kept_forms(self.access)
         form_class = admin_form_class(admin, request, self.obj)
         instance = copy(self.obj) if self.obj else None
         form = form_class(self.data, request.FILES, instance=instance)
@@ -192,8 +195,9 @@ def _restore_field(form: Any, name: str, before: Model | None) -> bool:
         column = form._meta.model._meta.get_field(name)
     except FieldDoesNotExist:
         return False
-    # A link that the page does not offer is dropped by it, too, and on the card.
-    is_plain = column.concrete and not (column.is_relation or column.primary_key)
+    # A choice that the page does not offer is dropped by it, too, and on the card.
+    is_chosen = column.is_relation or column.flatchoices
+    is_plain = column.concrete and not (is_chosen or column.primary_key)
     has_old = before is not None or name in form.initial
     if isinstance(column, FileField) or not (is_plain and has_old):
         return False
