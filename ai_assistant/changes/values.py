@@ -103,6 +103,7 @@ class Changes:
     undoable: bool = True
     exact: str = ""
     hidden: tuple[HiddenField, ...] = ()
+    needs_trial: bool = False  # code of the site may write more; it is not stored
 
     @property
     def is_empty(self) -> bool:
@@ -117,7 +118,7 @@ _adapter: TypeAdapter[Changes] = TypeAdapter(Changes)
 
 def to_json(changes: Changes) -> dict[str, Any]:
     """Return `changes` as it is stored."""
-    return _adapter.dump_python(changes, mode="json")  # type: ignore[no-any-return]
+    return _adapter.dump_python(changes, mode="json", exclude={"needs_trial"})  # type: ignore[no-any-return]
 
 
 def from_json(stored: Any) -> Changes:

@@ -18,7 +18,6 @@ from django.contrib.admin.helpers import AdminForm
 from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
 from django.http import QueryDict
-from django.utils.translation import gettext as _
 
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.adapters.request import page_closed
@@ -140,7 +139,7 @@ def page_form(access: AdminAccess, obj: Model | None) -> PageForm:
         admin_form = context.get("adminform")
         admin_formsets = context.get("inline_admin_formsets") or []
         if admin_form is None:
-            raise page_closed(_("The admin page shows no form."))
+            raise page_closed()
     return _walked(admin_form, admin_formsets)
 
 
