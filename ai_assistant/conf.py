@@ -102,14 +102,7 @@ SETTINGS: Mapping[str, Any] = {
         "SENSITIVE": [],  # more fields and models that are hidden
         "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
         "WRITTEN_ALONG": [],  # by the site's code at a save: no proposal shows them
-        # around the request of a tool: middlewares of the site that say who writes,
-        "MIDDLEWARE": [
-            "auditlog.middleware.AuditlogMiddleware",
-            "crum.CurrentRequestUserMiddleware",
-            "django_otp.middleware.OTPMiddleware",
-            "easyaudit.middleware.easyaudit.EasyAuditMiddleware",
-            "simple_history.middleware.HistoryRequestMiddleware",
-        ],
+        "MIDDLEWARE": [],  # more that a request of these tools passes
         "SESSION_KEYS": ["otp_device_id"],  # of the person's session, to be read
         "REQUEST_CONTEXT": "",  # dotted path of a context manager: (request, run)
     },

@@ -22,6 +22,14 @@ from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import session_values
 
 T = TypeVar("T")
+# Middlewares that say who writes; a site may add more.
+KNOWN = (
+    "auditlog.middleware.AuditlogMiddleware",
+    "crum.CurrentRequestUserMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "easyaudit.middleware.easyaudit.EasyAuditMiddleware",
+    "simple_history.middleware.HistoryRequestMiddleware",
+)
 KEY = "assistant"  # of a session that is in no store
 
 
@@ -73,7 +81,8 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
         return done if isinstance(done, HttpResponse) else HttpResponse()
 
     request._assistant_view = view  # type: ignore[attr-defined] # noqa: SLF001
-    _chain(tuple(settings.MIDDLEWARE), tuple(conf.get("DATA", "MIDDLEWARE")))(request)
+    allowed = (*KNOWN, *conf.get("DATA", "MIDDLEWARE"))
+    _chain(tuple(settings.MIDDLEWARE), allowed)(request)
     if errors:
         raise errors[0]
     if not results:
