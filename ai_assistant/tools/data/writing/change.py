@@ -27,7 +27,7 @@ from ai_assistant.tools.data.writing.differences import (
     removed_inlines,
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
-from ai_assistant.tools.data.writing.saving import runs_site_code, save_page
+from ai_assistant.tools.data.writing.saving import save_page
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
     form_submission,
@@ -52,7 +52,7 @@ def preview_create(
         model=submitted.access.label,
         objects=tuple(changes),
         total=len(changes),
-        needs_trial=runs_site_code(submitted),
+        needs_trial=submitted.runs_site_code(),
     )
 
 
@@ -137,7 +137,7 @@ def preview_change(
         total=len(changes),
         related=tuple(part for cascade in cascades for part in cascade.related()),
         versions=versions(rows),
-        needs_trial=runs_site_code(submitted),
+        needs_trial=submitted.runs_site_code(),
     )
 
 

@@ -8,9 +8,12 @@ from typing import Any
 from django.contrib.messages import WARNING
 from django.core.exceptions import PermissionDenied
 from django.db import router, transaction
+from django.db.models import Model
+from django.db.models.signals import post_save, pre_save
 from django.http import Http404
 
 from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
@@ -142,6 +145,36 @@ def can_watch(access: AdminAccess) -> bool:
     match: Any = access.request.resolver_match
     method = getattr(match.func, "__wrapped__", None)
     return getattr(method, "__self__", None) is access.model_admin
+
+
+SAVING = (
+    *("save_form", "save_model", "save_formset", "save_related"),
+    *("response_add", "response_change", "response_post_save_change"),
+)
+
+
+def runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
+    """Return whether code of the site may write more as a valid page is saved."""
+    if getattr(access.model_admin, "assistant_tries_out", True) is False:
+        return False
+    if access.is_custom_page() or is_overridden(access.model_admin, *SAVING):
+        return True
+    changed = [item.model for item in formsets if item.has_changed()]
+    return any(map(_has_own_saving, {type(form.instance), *changed}))
+
+
+def _has_own_saving(model: Any) -> bool:
+    """Return whether a model has a `save` of its own, or receivers of the site's."""
+    if (model.save, model.save_base) != (Model.save, Model.save_base):
+        return True
+    receivers = [
+        receiver
+        for signal in (pre_save, post_save)
+        for group in signal._live_receivers(model)  # noqa: SLF001 - the only way to know them
+        for receiver in group
+    ]
+    own = ("django.", "ai_assistant.")
+    return any(not getattr(one, "__module__", "").startswith(own) for one in receivers)
 
 
 def _is_valid(form: Any, formsets: Formsets) -> bool:

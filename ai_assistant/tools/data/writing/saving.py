@@ -11,14 +11,12 @@ from django.contrib.admin.options import ModelAdmin
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
-from django.db.models.signals import post_save, pre_save
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
@@ -120,39 +118,6 @@ def _save_unwatched(
     if added is None:
         raise ToolFailed(_("The page did not report what it added."))
     return type(submitted.form.instance)._base_manager.get(pk=added)  # type: ignore[no-any-return]
-
-
-SAVING = (
-    *("save_form", "save_model", "save_formset", "save_related"),
-    *("response_add", "response_change", "response_post_save_change"),
-)
-
-
-def runs_site_code(submitted: FormSubmission) -> bool:
-    """Return whether code of the site may write more as this valid page is saved."""
-    admin = submitted.model_admin or submitted.access.model_admin
-    if getattr(admin, "assistant_tries_out", True) is False:
-        return False
-    if submitted.access.is_custom_page() or is_overridden(admin, *SAVING):
-        return True
-    changed = [item.model for item in submitted.formsets if item.has_changed()]
-    return any(map(_has_own_saving, {type(submitted.form.instance), *changed}))
-
-
-def _has_own_saving(model: Any) -> bool:
-    methods = (model.save, model.save_base)
-    if methods != (Model.save, Model.save_base):
-        return True
-    receivers = [
-        receiver
-        for signal in (pre_save, post_save)
-        for group in signal._live_receivers(model)  # noqa: SLF001 - the only way to know them
-        for receiver in group
-    ]
-    return any(
-        not getattr(receiver, "__module__", "").startswith(("django.", "ai_assistant."))
-        for receiver in receivers
-    )
 
 
 def _rejected(error: ValidationError) -> ModelRetry:

@@ -26,7 +26,12 @@ from ai_assistant.tools.data.writing.harvest import (
     is_django_form,
     page_form,
 )
-from ai_assistant.tools.data.writing.page_post import Formsets, PagePost, can_watch
+from ai_assistant.tools.data.writing.page_post import (
+    Formsets,
+    PagePost,
+    can_watch,
+    runs_site_code,
+)
 from ai_assistant.tools.data.writing.posting import (
     boolean_from_words,
     check_names,
@@ -91,6 +96,10 @@ class FormSubmission:
             return False
         self.restore_untouched()
         return True
+
+    def runs_site_code(self) -> bool:
+        """Return whether code of the site may write more as it is saved."""
+        return runs_site_code(self.access, self.form, self.formsets)
 
     def take(self, form: Any, formsets: Formsets) -> None:
         """Take the forms as the page has bound them."""

@@ -168,15 +168,11 @@ def _chosen(widget: Any, value: Any, *, is_shown: bool) -> list[str]:
     formatted = widget.format_value(value)
     is_list = isinstance(formatted, list | tuple)
     texts = [str(item) for item in (formatted if is_list else [formatted])]
-    is_multiple = widget.allow_multiple_selected
-    if not is_shown:
-        return texts if is_multiple else texts[:1]
-    offered = _offered(widget.choices, texts)
-    if is_multiple or (offered and isinstance(widget, forms.RadioSelect)):
-        return offered if is_multiple else offered[:1]
-    if offered or isinstance(widget, forms.RadioSelect):
-        return offered[:1]
-    return _first_option(widget)
+    chosen = _offered(widget.choices, texts) if is_shown else texts
+    if widget.allow_multiple_selected:
+        return chosen
+    has_default = is_shown and not isinstance(widget, forms.RadioSelect)
+    return chosen[:1] or (_first_option(widget) if has_default else [])
 
 
 def _offered(choices: Any, texts: list[str]) -> list[str]:
@@ -215,13 +211,9 @@ def _keys(choices: Any) -> Iterator[str]:
     """Yield the values of choices, those in groups too."""
     for key, text in choices:
         if isinstance(text, list | tuple):
-            yield from (_text(inner) for inner, _label in text)
+            yield from _keys(text)
         else:
-            yield _text(key)
-
-
-def _text(key: Any) -> str:
-    return "" if key is None else str(key)
+            yield "" if key is None else str(key)
 
 
 # --- rendered ---
