@@ -103,7 +103,8 @@ class Changes:
     undoable: bool = True
     exact: str = ""
     hidden: tuple[HiddenField, ...] = ()
-    needs_trial: bool = False  # code of the site may write more; it is not stored
+    # Code of the site may write more. It is not stored.
+    needs_trial: bool = field(default=False, compare=False)
 
     @property
     def is_empty(self) -> bool:

@@ -25,6 +25,8 @@ from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 
 SLUG_CHARS = 50  # of a field without a limit, as the admin has it
+# 'ä': 'a' up to Django 6.0, ä: "a" from 6.1 on.
+LETTER = re.compile(r"""['"]?([^\x00-\x7f])['"]?: ['"]([^'"]*)['"]""")
 SCRIPT = Path(admin.__file__).parent / "static" / "admin" / "js" / "urlify.js"
 
 
@@ -240,4 +242,4 @@ def urlify(text: str, *, max_length: int, allow_unicode: bool) -> str:
 def _downcode_map() -> dict[str, str]:
     """Return the letters that have another in ASCII, as the script itself has them."""
     script = SCRIPT.read_text(encoding="utf-8")
-    return dict(re.findall(r"'(.)': '([^']*)'", script))
+    return dict(LETTER.findall(script))
