@@ -16,8 +16,10 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import session_values
 
@@ -86,7 +88,9 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     if not results:
-        raise PermissionError("A middleware of the site answered in place of the page.")
+        raise ToolFailed(
+            _("The admin page does not allow it.")
+        )  # a middleware answered
     return results[0]
 
 

@@ -8,7 +8,7 @@ from django.db.models.signals import post_save
 
 from ai_assistant.changes import values
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
-from tests.tools.data.pages import served
+from tests.tools.data.pages import OwnViewAdmin, ParentAdmin, served
 from tests.tools.data.writing import columns, make_stock
 from tests.warehouse.models import Mark, Product
 
@@ -45,11 +45,11 @@ def ask(stock):
     """Return a run that wants to change the note of the lamp."""
     user = get_user_model().objects.create_superuser("ada")
 
-    def start():
+    def start(**values):
         arguments = {
             "model": "warehouse.product",
             "id": stock.lamp.pk,
-            "values": {"note": "new"},
+            "values": values or {"note": "new"},
         }
         replies = [reply("", call("change_object", arguments)), "Done."]
         return run_assistant(user, "/admin/", "Change it.", replies=replies)
@@ -120,3 +120,11 @@ class TestOnce:
         assert played.interrupts == ()
         assert played.state == "succeeded"
         assert played.calls[0].status in ("failed", "denied")
+
+    @pytest.mark.parametrize("kind", [ParentAdmin, OwnViewAdmin])
+    def test_page_of_its_own(self, settings, stock, ask, kind):
+        with served(settings, Product, kind):
+            played = answer_interrupt(ask(name="A lantern"), "approve")
+
+        assert played.state == "succeeded", played.interrupts
+        assert columns(stock.lamp)["name"] == "A lantern"

@@ -54,7 +54,11 @@ def asking_request(
     request = user_request(user, "GET", opened.path)
     request.session = KeptSession(run_id)
     request.opened = opened  # type: ignore[attr-defined]
-    through_site(request, lambda: None)
+    value_or(
+        None,
+        lambda: through_site(request, lambda: None),
+        "a middleware of DATA['MIDDLEWARE'] fails for the assistant",
+    )
     return request
 
 

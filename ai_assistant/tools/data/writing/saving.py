@@ -10,13 +10,16 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.admin.options import ModelAdmin
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
+from django.db import router
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
+from ai_assistant.changes.values import concrete
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
@@ -113,11 +116,20 @@ def _save_unwatched(
     check()
     entries = _post_and_sign(context, submitted.access, type(submitted.form.instance))
     if submitted.obj is not None:
+        _check_written(submitted.obj)
         return submitted.obj
     added = next((entry.object_id for entry in entries if entry.is_addition()), None)
     if added is None:
         raise ToolFailed(_("The page did not report what it added."))
     return type(submitted.form.instance)._base_manager.get(pk=added)  # type: ignore[no-any-return]
+
+
+def _check_written(obj: Model) -> None:
+    """Raise ToolFailed if the recorder of this call, if any, has not seen the row."""
+    current = recorder.current_recorder()
+    model = concrete(type(obj))
+    if current and not current.knows(model, router.db_for_write(model), obj.pk):
+        raise page_closed()
 
 
 def _rejected(error: ValidationError) -> ModelRetry:
