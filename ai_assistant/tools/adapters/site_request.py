@@ -53,7 +53,7 @@ class KeptSession(SessionBase):
     def create(self) -> None:
         """Store nothing."""
 
-    def save(self, must_create: bool = False) -> None:  # noqa: FBT001, FBT002 - as SessionBase has it
+    def save(self, *_args: Any, **_kwargs: Any) -> None:
         """Store nothing."""
 
     def delete(self, session_key: str | None = None) -> None:
@@ -82,7 +82,7 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
         done = results[0] if results else None
         return done if isinstance(done, HttpResponse) else HttpResponse()
 
-    request._assistant_view = view  # type: ignore[attr-defined] # noqa: SLF001
+    request.assistant_view = view  # type: ignore[attr-defined]
     allowed = (*KNOWN, *conf.get("DATA", "MIDDLEWARE"))
     _chain(tuple(settings.MIDDLEWARE), allowed)(request)
     if errors:
@@ -121,4 +121,4 @@ def _chain(
 
 
 def _call_view(request: HttpRequest) -> Any:
-    return request._assistant_view()  # type: ignore[attr-defined] # noqa: SLF001
+    return request.assistant_view()  # type: ignore[attr-defined]

@@ -48,16 +48,12 @@ class KeptForms:
         self.formsets: dict[Any, list[Any]] = {}  # with their inlines, by the object
 
     def form(
-        self,
-        request: Any,
-        obj: Any = None,
-        change: bool = False,  # noqa: FBT001, FBT002 - as ModelAdmin has it
-        **kwargs: Any,
+        self, request: Any, obj: Any = None, change: Any = None, **kwargs: Any
     ) -> Any:
         """Return what `ModelAdmin.get_form` returns."""
         own = self.model_admin
         if {*kwargs} != {"fields"}:
-            return own.get_form(request, obj, change, **kwargs)
+            return own.get_form(request, obj, bool(change), **kwargs)
         readonly = tuple(own.get_readonly_fields(request, obj))
         excluded = tuple(own.get_exclude(request, obj) or ())
         may_edit = not change or own.has_change_permission(request, obj)
@@ -67,7 +63,7 @@ class KeptForms:
             return whole
         key = (answers, None if fields is None else tuple(fields))
         if key not in self.forms:
-            self.forms[key] = own.get_form(request, obj, change, **kwargs)
+            self.forms[key] = own.get_form(request, obj, bool(change), **kwargs)
         return self.forms[key]
 
     def formsets_with_inlines(self, request: Any, obj: Any = None) -> Iterator[Any]:

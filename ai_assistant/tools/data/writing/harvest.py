@@ -220,7 +220,7 @@ def _rows(admin_formset: Any) -> PageFormset:
 def _ties(admin_row: Any) -> Iterator[str]:
     """Yield the hidden inputs of a row: its own key, and that of its parent."""
     if admin_row.needs_explicit_pk_field():
-        yield admin_row.formset._pk_field.name  # noqa: SLF001 - as the template does
+        yield admin_row.pk_field().field.name
     if link := getattr(admin_row.formset, "fk", None):
         yield link.name
 

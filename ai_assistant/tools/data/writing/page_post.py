@@ -13,7 +13,7 @@ from django.db.models.signals import post_save, pre_save
 from django.http import Http404
 
 from ai_assistant.exceptions import ToolFailed
-from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.safety.policy.admin_pages import is_overridden, page_response
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
@@ -55,12 +55,9 @@ class PagePost:
         self._may_save = may_save
         request = self.access.request
         match: Any = request.resolver_match
-        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001
         view = self._view(match.func)
         try:
-            self._response = through_site(
-                request, lambda: view(request, *match.args, **match.kwargs)
-            )
+            self._response = through_site(request, lambda: page_response(request, view))
         except Stopped:
             return
         except Exception as error:
@@ -126,15 +123,17 @@ class PagePost:
             self._formsets = list(formsets)
             return formsets, inlines
 
-        def saving(request: Any, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - as ModelAdmin has it
+        def saving(
+            request: Any, obj: Any, form: Any, *args: Any, **kwargs: Any
+        ) -> None:
             if self._form is None:
                 self._form = form
                 if not self._may_save(form, self._formsets):
                     raise Stopped
-            save_model(request, obj, form, change)
+            save_model(request, obj, form, *args, **kwargs)
             self.saved = obj
 
-        own._create_formsets, own.save_model = creating, saving  # noqa: SLF001
+        vars(own).update(_create_formsets=creating, save_model=saving)
         if self._watch is not None:
             self._watch(own)
         return own

@@ -54,7 +54,8 @@ def _save_row(context: RunContext, submitted: FormSubmission) -> Model:
     form = submitted.form
     record_rows_before(form_changes(submitted), ())
     saved: Model = model_admin.save_form(request, form, change=True)
-    model_admin.save_model(request, saved, form, True)  # noqa: FBT003
+    is_change = True
+    model_admin.save_model(request, saved, form, is_change)
     model_admin.save_related(request, form, formsets=[], change=True)
     message = model_admin.construct_change_message(request, form, None)
     log = _log_signed(context, model_admin, model_admin.log_change)
