@@ -86,7 +86,7 @@ test: venv system ## lint, types, import contracts, migrations and all tests
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
 	@echo "Lint, core, unit and broad run beside: see build/beside.txt"
 	@nice -n 15 $(MAKE) --no-print-directory --keep-going PROCESSES=2 \
-	    lint migrations core unit broad > build/beside.txt 2>&1 & beside=$$!; \
+	    lint migrations core unit broad share > build/beside.txt 2>&1 & beside=$$!; \
 	  trap 'kill $$beside' INT TERM; \
 	  $(MAKE) --no-print-directory --keep-going kills browser; status=$$?; \
 	  wait $$beside || status=2; cat build/beside.txt; \
@@ -131,6 +131,11 @@ broad: venv ## attacks, bad input and odd texts, a part of the longest lists
 	$(BIN)/pytest $(NOTED) $(BROAD)
 browser: system ## tests in a real browser
 	$(BIN)/pytest -m browser -n 4 --dist worksteal $(NOTED) tests/browser tests/copilotkit
+.PHONY: hosts share
+hosts: venv ## sites of packages that people use: tools make the rows of the page (NAMES)
+	@$(PY) -m tests.hosts.packages $(NAMES)
+share: venv # those of a sixth of the sites that the last commit chooses
+	@$(PY) -m tests.hosts.packages --share
 kills: system
 	$(BIN)/pytest -m faults -n 2 --dist loadfile $(NOTED) $$(grep -rl --include='test_*.py' 'mark\.faults' tests)
 

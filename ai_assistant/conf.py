@@ -102,6 +102,9 @@ SETTINGS: Mapping[str, Any] = {
         "SENSITIVE": [],  # more fields and models that are hidden
         "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
         "WRITTEN_ALONG": [],  # by the site's code at a save: no proposal shows them
+        "MIDDLEWARE": [],  # more that a request of these tools passes
+        "SESSION_KEYS": ["otp_device_id"],  # of the person's session, to be read
+        "REQUEST_CONTEXT": "",  # dotted path of a context manager: (request, run)
     },
     "STASH_STORAGE": "",  # of old files: alias or dotted class; "": beside MEDIA_ROOT
     # --- audit, secrets, retention ---

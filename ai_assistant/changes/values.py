@@ -103,6 +103,8 @@ class Changes:
     undoable: bool = True
     exact: str = ""
     hidden: tuple[HiddenField, ...] = ()
+    # Code of the site may write more. It is not stored.
+    needs_trial: bool = field(default=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -117,7 +119,7 @@ _adapter: TypeAdapter[Changes] = TypeAdapter(Changes)
 
 def to_json(changes: Changes) -> dict[str, Any]:
     """Return `changes` as it is stored."""
-    return _adapter.dump_python(changes, mode="json")  # type: ignore[no-any-return]
+    return _adapter.dump_python(changes, mode="json", exclude={"needs_trial"})  # type: ignore[no-any-return]
 
 
 def from_json(stored: Any) -> Changes:

@@ -8,7 +8,11 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import can_be_found, image_digest
+from ai_assistant.changes.capture.images import (
+    can_be_found,
+    image_digest,
+    same_value,
+)
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.display import display_value, row_name
 from ai_assistant.changes.values import (
@@ -91,6 +95,45 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
         versions=_versions(objects),
         undoable=not recorder.gaps,
         exact=fingerprint(recorder),
+    )
+
+
+def completed(shown: Changes, recorder: Recorder) -> Changes:
+    """
+    Return the recorded changes to show, in the words of `shown` where it has them.
+
+    For a call that was tried out because code of the site writes more than is known.
+    Texts that do not change are left out: NULL and an empty text are one to a person.
+    """
+    tried = changes_of(recorder, shown.title)
+    known = {(one.model, one.object_id): one for one in shown.objects if one.object_id}
+    objects = [
+        _in_words(one, known.get((one.model, one.object_id))) for one in tried.objects
+    ]
+    left = tuple(one for one in objects if one.fields or one.kind != "change")
+    if not left:
+        return replace(shown, exact=tried.exact)
+    return replace(
+        tried,
+        verb=shown.verb,
+        model=shown.model,
+        objects=left,
+        total=tried.total - len(objects) + len(left),
+        warnings=(*shown.warnings, *tried.warnings),
+    )
+
+
+def _in_words(tried: Shown, shown: Shown | None) -> Shown:
+    words = {field.attname: field for field in shown.fields} if shown else {}
+    fields = []
+    for field in tried.fields:
+        own = words.get(field.attname)
+        is_same = own is not None and same_value(own.raw, field.raw)
+        best = own if own is not None and is_same else field
+        if best.before != best.after:
+            fields.append(best)
+    return replace(
+        tried, fields=tuple(fields), text=shown.text if shown else tried.text
     )
 
 

@@ -167,7 +167,7 @@ def told_tools(
     most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
     if _size(tools) <= most:
         # It explains why the tools on rows are missing, if they are.
-        needs_it = bool(why_missing(scope.user))
+        needs_it = bool(why_missing(scope.user, scope.run.pk))
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     near = {*_own_names(scope), *_loaded(scope), *ALWAYS_TOLD}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
@@ -259,7 +259,7 @@ def find_tools(context: RunContext, query: str) -> dict[str, Any]:
     told = {one.name for one in told_tools(scope)}
     others = [one for one in tools_of(scope) if one.name not in told]
     found = find_matching_tools(query, others)
-    missing = why_missing(context.user)
+    missing = why_missing(context.user, context.run_id)
     said = {"missing": missing} if missing else {}
     if not found:
         note = "There is no other tool for this. Say so."

@@ -11,9 +11,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
-from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.values import Changes
-from ai_assistant.changes.verify.description import changes_of
+from ai_assistant.changes.verify.compare import unexpected_changes
+from ai_assistant.changes.verify.description import changes_of, completed
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
     Attempt,
@@ -61,7 +62,7 @@ async def proposed(attempt: Attempt) -> Proposed:
     """
     tries_out = attempt.tool.approval.preview == "transaction"
     looking = replace(attempt, is_proposal=True, is_trial=tries_out)
-    work = partial(_tried_out if tries_out else looked_at, looking)
+    work = partial(_tried_out if tries_out else _looked_at_whole, looking)
     key = _key(attempt)
     bulkhead = _bulkheads.setdefault(key, Bulkhead())
     safe = partial(with_connections, work)
@@ -160,27 +161,51 @@ def check_can_be_tried_out(tool: ToolDefinition) -> None:
 
 def _tried_out(attempt: Attempt) -> Proposed:
     """Run the tool in a transaction, record what it does, and take it back."""
-    tool = attempt.tool
 
     def work() -> object:
-        check_can_be_tried_out(tool)
-        context = context_for(attempt)
-        if tool.execution.prepare is not None:
-            context.prepared = invoke(attempt, tool.execution.prepare, context)
-        try:
-            with transaction.atomic(), taken_back_with(every_other()) as take_back:
-                with (
-                    within_limit(tool.execution.write_timeout_s),
-                    recording() as recorder,
-                ):
-                    value = invoke(attempt, tool.handler, context)
-                    result = from_value(attempt.call.name, value)
-                take_back()
-        except WriteEnded as error:
-            raise error.told from error
-        return changes_of(recorder, str(tool.display.label)) if result.ok else result
+        result, recorder = _trial(attempt)
+        label = str(attempt.tool.display.label)
+        return changes_of(recorder, label) if result.ok else result
 
     return _checked(attempt, work)
+
+
+def _looked_at_whole(attempt: Attempt) -> Proposed:
+    """
+    Return the result of the tool's own preview, tried out if it says that it has to be.
+
+    A person then sees at once all that code of the site writes along.
+    """
+    found = looked_at(attempt)
+    if isinstance(found, ToolResult) or not found.needs_trial:
+        return found
+    trial = replace(attempt, is_trial=True)
+
+    def work() -> object:
+        result, recorder = _trial(trial)
+        if not result.ok:
+            return result
+        is_whole = not unexpected_changes(found, recorder)
+        return found if is_whole else completed(found, recorder)
+
+    return _checked(trial, work)
+
+
+def _trial(attempt: Attempt) -> tuple[ToolResult, Recorder]:
+    tool = attempt.tool
+    check_can_be_tried_out(tool)
+    context = context_for(attempt)
+    if tool.execution.prepare is not None:
+        context.prepared = invoke(attempt, tool.execution.prepare, context)
+    try:
+        with transaction.atomic(), taken_back_with(every_other()) as take_back:
+            with within_limit(tool.execution.write_timeout_s), recording() as recorder:
+                value = invoke(attempt, tool.handler, context)
+                result = from_value(attempt.call.name, value)
+            take_back()
+    except WriteEnded as error:
+        raise error.told from error
+    return result, recorder
 
 
 def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:

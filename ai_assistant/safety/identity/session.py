@@ -1,6 +1,7 @@
 """Sealed session data, and checks that the person who started a run may continue it."""
 
 import base64
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -119,6 +120,26 @@ def is_removed(sealed_key: str) -> bool:
         return True  # the keys of the site that had signed it are gone
     try:
         return not session_store()().exists(key)
+    except DatabaseFailure:
+        raise  # the enclosing transaction handles it
+    except Exception as error:
+        raise SessionStoreUnavailable(f"The session store failed: {error}") from error
+
+
+def session_values(run_id: UUID | None, names: Collection[str]) -> dict[str, Any]:
+    """
+    Return what the session that started a run holds under some names.
+
+    Nothing once the session has ended, or if it cannot be read.
+    """
+    run = Run.objects.filter(pk=run_id).first() if run_id and names else None
+    if run is None or not run.session_sealed or _has_expired(run):
+        return {}
+    try:
+        session = session_store()(decrypted(run.session_sealed, PURPOSE).decode())
+        return {name: session[name] for name in names if name in session}
+    except CannotUnseal:
+        return {}
     except DatabaseFailure:
         raise  # the enclosing transaction handles it
     except Exception as error:

@@ -73,11 +73,15 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     return response if opens else None
 
 
-def page_response(request: HttpRequest) -> HttpResponse:
-    """Return what the page of `request` answers. Raise what its code raises."""
+def page_response(request: HttpRequest, view: Any = None) -> HttpResponse:
+    """
+    Return what the page of `request` answers, by its view or another one.
+
+    Raise what its code raises.
+    """
     match: Any = request.resolver_match  # set where the request was made
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined] # noqa: SLF001
-    return match.func(request, *match.args, **match.kwargs)  # type: ignore[no-any-return]
+    return (view or match.func)(request, *match.args, **match.kwargs)  # type: ignore[no-any-return]
 
 
 CHANGELIST = ("get_changelist", "get_changelist_instance")

@@ -31,6 +31,7 @@ from ai_assistant.tools.adapters.request import (
     page_closed,
     post_to_page,
 )
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.types import Effect, RunContext, ToolDefinition, ToolResult
 
 MOST_IDS = 1000
@@ -110,7 +111,9 @@ def perform_action(
     if is_custom and _leads_to(request, model_admin):
         response = post_to_page(request)
     else:
-        response = function(model_admin, request, objects)
+        response = through_site(
+            request, lambda: function(model_admin, request, objects)
+        )
     if response is not None and not isinstance(response, HttpResponseRedirect):
         raise ToolFailed(
             _("This action shows a page of its own, and was not carried out."),

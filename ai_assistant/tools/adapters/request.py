@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.request_context import below_prefix, match_of, request_meta
 from ai_assistant.safety.policy.admin_pages import page_response
+from ai_assistant.tools.adapters.site_request import KeptSession, through_site
 
 JSON_TYPE = "application/json"
 
@@ -39,6 +40,7 @@ def user_request(
 ) -> HttpRequest:
     """Return a request by `user`; a form or a JSON body, and no cookies."""
     request = HttpRequest()
+    request.session = KeptSession()
     request.method, request.user = method, user
     request.path, request.path_info = path, below_prefix(path) or path
     request.GET, request.POST = _query(query), _query(form)  # type: ignore[assignment]
@@ -64,10 +66,15 @@ def _query(values: dict[str, Any] | None) -> QueryDict:
 
 
 def admin_request(
-    user: Any, method: str, path: str, form: dict[str, Any] | None = None
+    user: Any,
+    method: str,
+    path: str,
+    form: dict[str, Any] | None = None,
+    session: Any = None,
 ) -> HttpRequest:
     """Return a request by `user` to a page of the admin, as its view would get it."""
     request = user_request(user, method, path, form=form)
+    request.session = request.session if session is None else session
     request.resolver_match = match_of(path)
     request._messages = UnshownMessages(request)  # type: ignore[attr-defined]
     return request
@@ -84,7 +91,7 @@ def admin_path(site: AdminSite, name: str, *args: str) -> str:
 def post_to_page(request: HttpRequest) -> Any:
     """Return the response of the page itself. Raise ToolFailed if it is closed."""
     try:
-        return page_response(request)
+        return through_site(request, lambda: page_response(request))
     except (PermissionDenied, Http404) as error:
         raise page_closed() from error
 

@@ -31,7 +31,7 @@ from ai_assistant.changes.values import label, meta
 from ai_assistant.models import clock
 from ai_assistant.safety.identity.session import site_key
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
-from ai_assistant.tools.data.writing.posting import put_posted_value
+from ai_assistant.tools.data.writing.widgets import put_posted_value
 
 NAME = "_aia_opened"  # of the hidden field
 DIGEST_BYTES = 6

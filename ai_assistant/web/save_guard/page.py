@@ -20,7 +20,7 @@ from ai_assistant.models.change import RowChange
 from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.writing.posting import put_posted_value
+from ai_assistant.tools.data.writing.widgets import put_posted_value
 from ai_assistant.web.save_guard.conflicts import conflicts_of
 from ai_assistant.web.save_guard.digest import (
     NAME,

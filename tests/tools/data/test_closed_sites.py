@@ -30,7 +30,7 @@ class VerifiedSite(admin.AdminSite):
 
 class SessionSite(VerifiedSite):
     def has_permission(self, request):
-        return hasattr(request, "session")
+        return "second_factor" in getattr(request, "session", ())
 
 
 SessionSite.__name__ = "VerifiedSite"

@@ -1,9 +1,13 @@
 """What the model is told of models and fields is what the user may see."""
 
 import pytest
+from django import forms
+from django.contrib import admin
 
 from ai_assistant import ModelRetry
+from tests.tools.data.pages import served
 from tests.tools.data.reading import call, staff
+from tests.warehouse.models import Product
 
 
 class TestListModels:
@@ -39,6 +43,7 @@ class TestDescribeModel:
         names = {one["name"] for one in told["fields"]}
         assert not names & {"margin", "session_token", "shout", "copies"}
         assert [one["model"] for one in told["inlines"]] == ["library.copy"]
+        assert told["inlines"][0]["name"] == "copies"  # as create_object takes it
         inline = {one["name"] for one in told["inlines"][0]["fields"]}
         assert inline == {"code", "shelf"}
 
@@ -68,3 +73,26 @@ class TestDescribeModel:
     def test_closed_model(self, reader):
         with pytest.raises(ModelRetry):
             call("describe_model", reader, model="library.author")
+
+    def test_fields_of_the_form_alone(self, boss, settings):
+        class NotifyForm(forms.ModelForm):
+            notify = forms.ChoiceField(choices=[("a", "All")], help_text="By mail.")
+            api_key = forms.CharField()
+            unseen = forms.CharField(required=False)
+
+        class NotifyAdmin(admin.ModelAdmin):
+            form = NotifyForm
+            fields = ("name", "notify", "api_key")
+
+        with served(settings, Product, NotifyAdmin):
+            told = call("describe_model", boss, model="warehouse.product")["fields"]
+
+        assert [one["name"] for one in told] == ["name", "notify"]
+        assert told[1] == {
+            "name": "notify",
+            "type": "ChoiceField",
+            "label": "notify",
+            "required": True,
+            "choices": [{"value": "a", "label": "All"}],
+            "help": "By mail.",
+        }

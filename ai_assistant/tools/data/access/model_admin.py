@@ -12,9 +12,8 @@ from django.contrib.admin import site as default_site
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
-from django.contrib.messages import WARNING
 from django.db.models import ForeignKey, Model
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
@@ -25,15 +24,20 @@ from ai_assistant.tools.adapters.request import (
     admin_path,
     admin_request,
     page_closed,
-    post_to_page,
 )
-from ai_assistant.tools.data.access.sites import lets_in, mounted_sites, sites_of
+from ai_assistant.tools.data.access.sites import (
+    asking_request,
+    lets_in,
+    mounted_sites,
+    sites_of,
+)
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
 
 LABEL_CHARS = 200
 ID_CHARS = 500
 MOST_NEAR = 3
+OPENED = "opened"  # of AdminAccess.memo: the path of the last page, and its response
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,8 +68,7 @@ class AdminAccess:
 
     def at_page(self, page: Page, *args: str) -> "AdminAccess":
         """Return the access with a request for another page, as "add"."""
-        user = self.request.user
-        request = _page_request(self.site, self.model, user, page, *args)
+        request = _page_request(self.site, self.model, self.request, page, *args)
         return replace(self, page=page, request=request)
 
     def at_object(self, object_id: Any, page: Page = "change") -> "AdminAccess":
@@ -75,7 +78,7 @@ class AdminAccess:
     def related(self, model: type[Model]) -> "AdminAccess | None":
         """Return the access to another model on the same site; None if it is closed."""
         if model not in self.memo:
-            self.memo[model] = _open(self.site, model, self.request.user)
+            self.memo[model] = _open(self.site, model, self.request)
         return self.memo[model]  # type: ignore[no-any-return]
 
     def may_see(self, obj: Model | None = None) -> bool:
@@ -98,11 +101,20 @@ class AdminAccess:
 
         Raise ToolFailed if it does not open for the user.
         """
-        if not self.is_custom_page():
-            return None
+        return self._shown_page() if self.is_custom_page() else None
+
+    def page_context(self) -> dict[str, Any]:
+        """Return the context of a page that has one; of one just checked, the same."""
+        path, response = self.memo.pop(OPENED, ("", None))
+        if path != self.request.get_full_path():
+            response = self._shown_page()
+        return response.context_data or {}
+
+    def _shown_page(self) -> Any:
         response = admin_pages.shown_page(self.model_admin, self.request)
         if response is None:
             raise page_closed()
+        self.memo[OPENED] = self.request.get_full_path(), response
         return response
 
     def opens_page(self) -> bool:
@@ -112,20 +124,6 @@ class AdminAccess:
         except ToolFailed:
             return False
         return True
-
-    def post_page(self) -> None:
-        """
-        Post the request to the page itself.
-
-        Raise ToolFailed if it does not redirect: it was not saved then.
-        """
-        response = post_to_page(self.request)
-        messages = list(self.request._messages)  # type: ignore[attr-defined]
-        errors = [str(item) for item in messages if item.level >= WARNING]
-        if response.status_code not in (301, 302, 303):
-            raise page_closed(" ".join(errors))
-        if errors:
-            raise ToolFailed(" ".join(errors))
 
 
 def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAccess:
@@ -140,7 +138,7 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
     label = model[: LABEL_CHARS + 1].lower()
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
     if found_model := next(models, None):
-        access = _first(sites_of(context), found_model, context.user, perm=perm)
+        access = _first(sites_of(context), found_model, _asking(context), perm=perm)
         if access is not None:
             return access
     raise ModelRetry(
@@ -153,14 +151,15 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
 def access_of(user: Any, model: type[Model], *, perm: str = "") -> AdminAccess | None:
     """Return the access to a model, whatever the page; None if it is closed."""
     default_first = sorted(mounted_sites(), key=lambda one: one is not default_site)
-    return _first(default_first, model, user, perm=perm)
+    return _first(default_first, model, asking_request(user), perm=perm)
 
 
 def visible_models(context: RunContext) -> list[AdminAccess]:
     """Return the access to each model that the user may see, sorted by label."""
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
-    visible = (_first(sites, model, context.user) for model in registered)
+    asking = _asking(context)
+    visible = (_first(sites, model, asking) for model in registered)
     return sorted(filter(None, visible), key=lambda access: access.label)
 
 
@@ -254,20 +253,20 @@ def _links(model: type[Model]) -> Iterator[Any]:
 
 
 def _first(
-    sites: list[AdminSite], model: type[Model], user: Any, *, perm: str = ""
+    sites: list[AdminSite], model: type[Model], asking: HttpRequest, *, perm: str = ""
 ) -> AdminAccess | None:
     """Return the access through the first site that lets the user in, or None."""
-    opened = (_open(site, model, user, perm=perm) for site in sites)
+    opened = (_open(site, model, asking, perm=perm) for site in sites)
     return next(filter(None, opened), None)
 
 
 def _open(
-    site: AdminSite, model: type[Model], user: Any, *, perm: str = ""
+    site: AdminSite, model: type[Model], asking: HttpRequest, *, perm: str = ""
 ) -> AdminAccess | None:
     model_admin = site._registry.get(model)
     if model_admin is None or is_closed_on(site, model):
         return None
-    request = _page_request(site, model, user, "changelist")
+    request = _page_request(site, model, asking, "changelist")
     access = AdminAccess(
         model_admin=model_admin, model=model, site=site, request=request
     )
@@ -284,13 +283,26 @@ def _may(access: AdminAccess, action: str) -> bool:
     return bool(has(access.request) or access.request.user.has_perm(permission))
 
 
+def _asking(context: RunContext) -> HttpRequest:
+    """Return a request for the page of the user."""
+    return asking_request(context.user, context.run_id, context.page_path)
+
+
 def _page_request(
-    site: AdminSite, model: type[Model], user: Any, page: str, *args: str
+    site: AdminSite, model: type[Model], asking: HttpRequest, page: str, *args: str
 ) -> HttpRequest:
+    """Return a request for a page; with the query of that page, if the user is on it."""
     options = model._meta
     name = f"{options.app_label}_{options.model_name}_{page}"
-    request = admin_request(user, "GET", admin_path(site, name, *args) or "/")
+    path = admin_path(site, name, *args) or "/"
+    user, session = asking.user, asking.session
+    request = admin_request(user, "GET", path, session=session)
     request.current_app = site.name
+    opened = asking.opened  # type: ignore[attr-defined]
+    request.opened = opened  # type: ignore[attr-defined]
+    if opened.query and opened.path == path and page in ("add", "change"):
+        request.GET = QueryDict(opened.query)
+        request.META["QUERY_STRING"] = opened.query
     return request
 
 

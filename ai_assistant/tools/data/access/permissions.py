@@ -24,13 +24,13 @@ from ai_assistant.safety.policy.form_limits import (
 )
 from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.form_classes import FIELD_METHODS
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     access_of,
     is_closed_on,
 )
 from ai_assistant.tools.data.access.sites import mounted_sites
-from ai_assistant.tools.data.access.visibility import FIELD_METHODS
 
 Fields = Mapping[str, Any]  # of a form, by name
 # The methods of a ModelAdmin that choose what a field offers, perhaps by the object.

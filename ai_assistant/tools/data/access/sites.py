@@ -3,6 +3,8 @@
 import logging
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin import site as default_site
@@ -13,6 +15,7 @@ from ai_assistant import conf
 from ai_assistant.request_context import match_of
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.adapters.request import admin_path, user_request
+from ai_assistant.tools.adapters.site_request import KeptSession, through_site
 from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -21,26 +24,50 @@ NO_SITE = (
     "No AdminSite has pages, so there are no tools for rows. Include the URLs of one, "
     'or set AI_ASSISTANT["DATA"]["TOOLS"] = False.'
 )
-BARE = "a request of the assistant, which has no session and has passed no middleware"
+BARE = (
+    "a request of the assistant, which has passed only the middlewares, and has only "
+    'the keys of the session, that are named in AI_ASSISTANT["DATA"]'
+)
 
 
 def are_enabled(context: RunContext) -> bool:
     """Return whether the site has enabled the tools, and an admin lets the user in."""
     user = context.user
-    for reason in why_missing(user):
+    for reason in why_missing(user, context.run_id):
         warn_once(reason)
     if not (conf.get("DATA", "TOOLS") and getattr(user, "is_active", False)):
         return False
-    request = user_request(user, "GET", context.page_path or "/")
+    request = asking_request(user, context.run_id, context.page_path)
     return any(lets_in(site, request) for site in sites_of(context))
 
 
-def why_missing(user: Any) -> list[str]:
+def asking_request(
+    user: Any, run_id: UUID | None = None, path: str = ""
+) -> HttpRequest:
+    """
+    Return a request by `user`, who is as the middlewares of the site see them.
+
+    `path` is that of the page where they are, with its query.
+    """
+    is_of_site = path.startswith("/") and not path.startswith("//")
+    opened = urlsplit(path if is_of_site else "/")
+    request = user_request(user, "GET", opened.path)
+    request.session = KeptSession(run_id)
+    request.opened = opened  # type: ignore[attr-defined]
+    value_or(
+        None,
+        lambda: through_site(request, lambda: None),
+        "a middleware of DATA['MIDDLEWARE'] fails for the assistant",
+    )
+    return request
+
+
+def why_missing(user: Any, run_id: UUID | None = None) -> list[str]:
     """Return why a staff user does not have the data tools, one reason per site."""
     is_staff = getattr(user, "is_active", False) and getattr(user, "is_staff", False)
     if not (conf.get("DATA", "TOOLS") and is_staff):
         return []
-    request = user_request(user, "GET", "/")
+    request = asking_request(user, run_id)
     sites = mounted_sites()
     reasons = [_why_closed(site, request) for site in sites] if sites else [NO_SITE]
     return [reason for reason in reasons if reason]

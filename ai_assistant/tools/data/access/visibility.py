@@ -29,14 +29,16 @@ from ai_assistant.safety.policy.form_limits import (
 )
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.form_classes import (
+    FIELD_METHODS,
+    with_kept_forms,
+)
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed
 
 LISTED, BY_OBJECT, FIELDS = "listed", "by object", "fields"  # of AdminAccess.memo
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
-# The methods of a ModelAdmin that choose the fields of a page, perhaps by the object.
-FIELD_METHODS = ("get_fieldsets", "get_fields", "get_readonly_fields", "get_exclude")
 
 
 # --- the list ---
@@ -295,7 +297,7 @@ def inline_fields(
 
 
 def _form_names(access: AdminAccess, obj: Model | None) -> list[str]:
-    admin, request = access.model_admin, access.request
+    admin, request = with_kept_forms(access), access.request
     names = flatten_fieldsets(admin.get_fieldsets(request, obj))
     hidden = set(admin.get_exclude(request, obj) or ())
     return [name for name in names if name not in hidden]

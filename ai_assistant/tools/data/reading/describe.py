@@ -2,10 +2,14 @@
 
 from typing import Any
 
+from django.contrib.admin.utils import flatten_fieldsets
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.lookups import custom_filters
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -24,6 +28,7 @@ from ai_assistant.types import JSON, RunContext
 MOST_CHOICES = 30
 HELP_CHARS = 200
 BUILT_IN = "delete_selected"  # a tool of its own deletes
+EMPTY_VALUES: Any = ("", [], None, False)
 
 
 @data_tool(effect="read", label=_("Models"), icon="table")
@@ -51,7 +56,7 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
         "model": access.label,
         "name": str(access.options.verbose_name),
         "may": _may(access),
-        "fields": _fields(access),
+        "fields": [*_fields(access), *_form_only_fields(access)],
         "search": bool(access.model_admin.get_search_fields(access.request)),
         "list_filters": {
             spec.parameter_name: _filter_choices(access, spec)
@@ -85,6 +90,54 @@ def _fields(access: AdminAccess) -> list[dict[str, JSON]]:
     ]
 
 
+def _form_only_fields(access: AdminAccess) -> list[dict[str, JSON]]:
+    """Return the fields that the form shows and the model does not have."""
+    page = access.at_page("add")
+    own, request = with_kept_forms(page), page.request
+    nothing: tuple[list[str], Any] = ([], None)
+    names, form = value_or(
+        nothing,
+        lambda: _form_of(own, request),
+        "%s does not tell the form of a new object",
+        access.label,
+    )
+    columns = {field.name for field in access.options.get_fields()}
+    shown = [name for name in names if form and name in form.base_fields]
+    return [
+        _form_only_field(name, form.base_fields[name])
+        for name in shown
+        if name not in columns
+        and not sensitive.is_secret_name(name)
+        and not hasattr(form.base_fields[name], "queryset")
+    ]
+
+
+def _form_of(own: Any, request: HttpRequest) -> tuple[list[str], Any]:
+    if not own.has_add_permission(request):
+        return [], None
+    names = flatten_fieldsets(own.get_fieldsets(request, None))
+    return names, own.get_form(request, None, change=False, fields=names)
+
+
+def _form_only_field(name: str, field: Any) -> dict[str, JSON]:
+    choices = list(getattr(field, "choices", ()))[:MOST_CHOICES]
+    description: dict[str, JSON] = {
+        "name": name,
+        "type": type(field).__name__,
+        "label": str(field.label or name.replace("_", " ")),
+        "required": field.required and not field.disabled,
+        "readonly": field.disabled,
+        "choices": [
+            {"value": str(value), "label": str(label)} for value, label in choices
+        ],
+        "help": str(field.help_text)[:HELP_CHARS],
+        "max_length": getattr(field, "max_length", None),
+    }
+    return {
+        key: value for key, value in description.items() if value not in EMPTY_VALUES
+    }
+
+
 def _field(field: Any, limits: Limits, *, is_readonly: bool) -> dict[str, JSON]:
     limit = limits.get(field.name)
     choices = [
@@ -103,8 +156,9 @@ def _field(field: Any, limits: Limits, *, is_readonly: bool) -> dict[str, JSON]:
         "help": str(field.help_text)[:HELP_CHARS],
         "max_length": field.max_length,
     }
-    empty: Any = ("", [], None, False)
-    return {key: value for key, value in description.items() if value not in empty}
+    return {
+        key: value for key, value in description.items() if value not in EMPTY_VALUES
+    }
 
 
 def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
@@ -128,7 +182,9 @@ def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
             _field(field, {}, is_readonly=field.name in readonly)
             for field in inline_fields(inline, page, blank, formset)
         ]
-        result.append({"model": inline.opts.label_lower, "fields": fields})
+        name = formset.get_default_prefix()
+        model = inline.opts.label_lower
+        result.append({"name": name, "model": model, "fields": fields})
     return result
 
 

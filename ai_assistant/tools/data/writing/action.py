@@ -61,6 +61,7 @@ def _action(
     request = action_request(
         access.request.user, access.model_admin, action, [*map(str, ids)]
     )
+    request.session = access.request.session
     request.resolver_match = access.request.resolver_match
     try:
         return request, find_action(access.site, access.model_admin, request, action)

@@ -10,7 +10,7 @@ from django.contrib.admin.options import BaseModelAdmin, ModelAdmin
 from django.contrib.admin.utils import flatten, flatten_fieldsets
 from django.db.models import Model, prefetch_related_objects
 from django.forms.models import apply_limit_choices_to_to_formfield
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -18,9 +18,9 @@ from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import SHOWN, Changes, ObjectChange
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.safety.policy.form_limits import admin_form_class
+from ai_assistant.tools.data.access.form_classes import FIELD_METHODS
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.access.values import object_name
-from ai_assistant.tools.data.access.visibility import FIELD_METHODS
 from ai_assistant.tools.data.arguments import Ids, Values, chosen_rows, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import Freshness
@@ -32,8 +32,13 @@ from ai_assistant.tools.data.writing.differences import (
     object_changes,
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
+from ai_assistant.tools.data.writing.harvest import is_django_form
 from ai_assistant.tools.data.writing.posting import check_names, post_form, post_values
-from ai_assistant.tools.data.writing.saving import record_rows_before, save
+from ai_assistant.tools.data.writing.saving import (
+    record_rows_before,
+    save_page,
+    save_row,
+)
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
     form_submission,
@@ -99,7 +104,7 @@ def _submissions(
     prefetch_related_objects(rows, *links)
     posting = posting_list(access, {"_save": "1"}, rows)
     freshness, row_forms = Freshness(context, access), RowForms(posting, values)
-    has_custom_pages = access.at_object(rows[0].pk).is_custom_page()
+    has_custom_pages = not is_django_form(access.at_object(rows[0].pk))
     for row in rows:
         check_change(posting, row)
         if stale := freshness.refuse(row):
@@ -184,7 +189,14 @@ def change_objects(
     if not checked.submissions:
         return results.nothing_to_change()
     record_rows_before(checked.rows, ())
-    saved = [save(context, submitted) for submitted in checked.submissions]
+    saved = []
+    for submitted in checked.submissions:
+        is_row = submitted.access.page == "changelist"
+        save = save_row if is_row else save_page
+        obj = save(context, submitted)
+        if isinstance(obj, ToolResult):
+            return obj
+        saved.append(obj)
     return results.many_written(find_access(context, model), saved)
 
 
@@ -205,19 +217,21 @@ class RowForms:
             for name in FIELD_METHODS
             if getattr(admin_class, name) is not getattr(BaseModelAdmin, name)
         ]
-        self.classes: dict[Any, Any] = {}  # by the answers of the overridden methods
+        self.classes: dict[
+            Any, tuple[Any, list[str]]
+        ] = {}  # by the answers of the overridden methods
 
     def submission(self, obj: Model) -> FormSubmission:
         """Return the page of `obj`. Raise ModelRetry as `form_submission` does."""
-        form_class = self._class(obj)
+        form_class, names = self._class(obj)
         data, files = QueryDict(mutable=True), self.access.request.FILES
         is_plain = isinstance(form_class.base_fields, SharedFields)
         if is_plain:
             form = source = form_class(data, files, instance=copy(obj))
         else:  # code of the site may look at the data as soon as the form is made
             source = form_class(instance=copy(obj))
-            check_names(source, self.values)
-        post_form(data, source)
+            check_names(source, names, self.values)
+        post_form(data, source, names, is_limited=False)
         post_values(data, source, self.values)
         if not is_plain:
             form = form_class(data, files, instance=copy(obj))
@@ -228,10 +242,11 @@ class RowForms:
             named_fields={"": self.values.keys()},
         )
 
-    def _class(self, obj: Model) -> Any:
+    def _class(self, obj: Model) -> tuple[Any, list[str]]:
+        """Return the form class of `obj`, and the fields that its page shows."""
         admin, request = self.access.model_admin, self.access.request
         if self.is_custom_form:
-            return admin_form_class(admin, request, obj)
+            return _with_names(admin, request, obj)
         answers = []
         for name in self.overridden:
             answer = getattr(admin, name)(request, obj) or ()
@@ -240,12 +255,17 @@ class RowForms:
             answers.append(tuple(names))
         key = tuple(answers)
         if key not in self.classes:
-            form_class = admin_form_class(admin, request, obj)
+            form_class, names = self.classes[key] = _with_names(admin, request, obj)
             if _is_plain(form_class):
-                check_names(form_class(instance=copy(obj)), self.values)
+                check_names(form_class(instance=copy(obj)), names, self.values)
                 _share_fields(form_class)
-            self.classes[key] = form_class
         return self.classes[key]
+
+
+def _with_names(admin: Any, request: HttpRequest, obj: Model) -> tuple[Any, list[str]]:
+    form_class = admin_form_class(admin, request, obj)
+    shown = flatten_fieldsets(admin.get_fieldsets(request, obj))
+    return form_class, [name for name in shown if name in form_class.base_fields]
 
 
 class SharedFields(dict[str, forms.Field]):

@@ -27,7 +27,7 @@ from ai_assistant.tools.data.writing.differences import (
     removed_inlines,
 )
 from ai_assistant.tools.data.writing.editing import ValuesEditor
-from ai_assistant.tools.data.writing.saving import save
+from ai_assistant.tools.data.writing.saving import save_page
 from ai_assistant.tools.data.writing.submission import (
     FormSubmission,
     form_submission,
@@ -41,8 +41,9 @@ def preview_create(
 ) -> Changes | ToolResult:
     """Return the object that would be added."""
     submitted = _add_page(context, model, values, inlines)
-    if not submitted.is_valid():
-        return results.form_errors(submitted)
+    with wrong_values():
+        if not submitted.is_valid():
+            return results.form_errors(submitted)
     changes = object_changes(submitted)
     title = _("Add %(name)s") % {"name": submitted.access.options.verbose_name}
     return Changes(
@@ -51,6 +52,7 @@ def preview_create(
         model=submitted.access.label,
         objects=tuple(changes),
         total=len(changes),
+        needs_trial=submitted.runs_site_code(),
     )
 
 
@@ -91,10 +93,9 @@ def create_object(
     inlines: new rows by inline
     """
     submitted = _add_page(context, model, values, inlines)
-    with wrong_values():
-        if not submitted.is_valid():
-            return results.form_errors(submitted)
-    saved = save(context, submitted)
+    saved = save_page(context, submitted)
+    if isinstance(saved, ToolResult):
+        return saved
     return results.one_written(submitted.access, saved, _("Added."))
 
 
@@ -136,6 +137,7 @@ def preview_change(
         total=len(changes),
         related=tuple(part for cascade in cascades for part in cascade.related()),
         versions=versions(rows),
+        needs_trial=submitted.runs_site_code(),
     )
 
 
@@ -163,6 +165,10 @@ def _change_page(
     check_change(with_post(page, page.request.POST), obj)
     with wrong_values():
         return form_submission(page, obj, values, inlines), obj
+
+
+def _check_cascades(access: AdminAccess, submitted: FormSubmission) -> None:
+    _cascades(access, submitted)
 
 
 def _cascades(access: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
@@ -215,10 +221,7 @@ def change_object(
     freshness = Freshness(context, access)
     if not context.is_as_shown and (stale := freshness.refuse(obj, version)):
         return stale
-    with wrong_values():
-        if not submitted.is_valid():
-            return results.form_errors(submitted)
-        if not submitted.has_changed():
-            return results.nothing_to_change()
-        _cascades(access, submitted)
-    return results.one_written(access, save(context, submitted), _("Changed."))
+    saved = save_page(context, submitted, lambda: _check_cascades(access, submitted))
+    if isinstance(saved, ToolResult):
+        return saved
+    return results.one_written(access, saved, _("Changed."))

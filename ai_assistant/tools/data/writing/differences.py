@@ -12,6 +12,11 @@ from ai_assistant.changes.capture.images import same_value
 from ai_assistant.changes.display import plain_text
 from ai_assistant.changes.values import SHOWN, ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
+from ai_assistant.safety.policy.form_limits import (
+    form_limits,
+    named_among,
+    names_value,
+)
 from ai_assistant.safety.policy.sensitive import HIDDEN, is_sensitive_field
 from ai_assistant.tools.data.access.values import names_of, object_name, shown_value
 from ai_assistant.tools.data.writing.posting import is_secret
@@ -158,7 +163,7 @@ def _column_change(
     yield FieldChange(
         name=field.name,
         label=_label(form, field.name, field.verbose_name),
-        before=shown_value(field, before) if with_texts else "",
+        before=_old_text(form, field, before) if with_texts else "",
         after=shown_value(field, after) if with_texts else "",
         attname=field.attname if is_expected else "",
         raw=new if is_expected else None,
@@ -185,7 +190,7 @@ def _link_change(
         texts = (HIDDEN, HIDDEN)
     elif with_texts:
         names = plain_text(sorted(map(str, new))) if are_named else names_of(new)
-        texts = (names_of(old), names)
+        texts = (_old_names(form, field, old), names)
     yield FieldChange(
         name=field.name,
         label=_label(form, field.name, field.verbose_name),
@@ -194,6 +199,26 @@ def _link_change(
         attname=field.name,
         raw=None if are_named else sorted(str(item.pk) for item in new),
     )
+
+
+def _old_text(form: Any, field: Any, before: Model | None) -> str:
+    """Return the old value; hidden if the form does not offer, and so not name, it."""
+    if before is not None and (field.is_relation or field.flatchoices):
+        limit = form_limits(form, [field]).get(field.name)
+        value = getattr(before, field.attname)
+        if limit is not None and value and not names_value(limit, field, value):
+            return HIDDEN
+    return shown_value(field, before)
+
+
+def _old_names(form: Any, field: Any, old: list[Model]) -> str:
+    """Return the names of the old links; without those that the form does not offer."""
+    limit = form_limits(form, [field]).get(field.name)
+    if limit is None:
+        return names_of(old)
+    offered = named_among(limit, [item.pk for item in old])
+    named = names_of(item for item in old if item.pk in offered)
+    return ", ".join(filter(None, (named, HIDDEN if len(offered) < len(old) else "")))
 
 
 def _form_only_change(form: Any, name: str) -> Iterator[FieldChange]:

@@ -38,9 +38,10 @@ class ValuesEditor:
         data: Mapping[str, Any] | None = None,
     ) -> forms.Form:
         """Return the form for the values, bound to `data` if given."""
-        source = self.submission(context, arguments).form
+        submitted = self.submission(context, arguments)
+        source = submitted.form
         names = [name for name in arguments["values"] if name in source.fields]
-        initial = {name: _proposed(source, name) for name in names}
+        initial = {name: _proposed(submitted, name) for name in names}
         # Without the prefix, names and ids would be those of the page around it.
         form = forms.Form(data, initial=initial, prefix=PREFIX)
         for name in names:
@@ -61,10 +62,11 @@ class ValuesEditor:
         return {**arguments, "values": {**arguments["values"], **values}}
 
 
-def _proposed(form: Any, name: str) -> Any:
+def _proposed(submitted: FormSubmission, name: str) -> Any:
     """Return the proposed value of a field, as the widget shows it."""
+    form, files = submitted.form, submitted.access.request.FILES
     widget = unwrapped_widget(form.fields[name].widget)
-    value = widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
+    value = widget.value_from_datadict(submitted.data, files, form.add_prefix(name))
     is_json = isinstance(form.fields[name], forms.JSONField)
     return mask_secrets(decode_json_text(value)) if is_json else value
 

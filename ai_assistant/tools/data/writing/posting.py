@@ -1,14 +1,13 @@
 """The data a browser would post for a form: its values, overridden by new ones."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.contrib.admin.widgets import ManyToManyRawIdWidget
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import JSONField
 from django.http import QueryDict
@@ -19,6 +18,12 @@ from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
 from ai_assistant.tools.data.access.model_admin import is_closed
 from ai_assistant.tools.data.access.visibility import is_forward_field, is_open_field
+from ai_assistant.tools.data.writing.widgets import (
+    localize,
+    put_posted_value,
+    replace_pairs,
+    shown_pairs,
+)
 
 INPUTS_NAMED = 40
 UNKNOWN = "unknown"  # what a NullBooleanSelect posts for None
@@ -43,19 +48,14 @@ READERS: tuple[tuple[Any, Callable[[str], Any]], ...] = (
 # --- allowed fields ---
 
 
-def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) -> None:
+def check_names(form: Any, shown: Iterable[str], names: Iterable[str]) -> None:
     """
     Make sure that the assistant may fill in these fields of the form.
 
-    `fixed` are fields of the form that are not filled in. Raise ModelRetry that names
-    the allowed fields.
+    `shown` are those that the page has inputs for. Raise ModelRetry that names the
+    allowed fields.
     """
-    allowed = [
-        name
-        for name, field in form.fields.items()
-        if not isinstance(unwrapped_widget(field.widget), forms.FileInput)
-        and not (field.disabled or name in fixed or is_secret(form, name))
-    ]
+    allowed = [name for name in shown if _is_fillable(form, name)]
     unknown = sorted(set(names) - set(allowed))
     if not unknown:
         return
@@ -66,6 +66,12 @@ def check_names(form: Any, names: Iterable[str], fixed: Collection[str] = ()) ->
         f"{refused} of {verbose} cannot be given: not a field of its form, read-only, "
         f"or kept from the assistant. Fields that can be given: {fields}."
     )
+
+
+def _is_fillable(form: Any, name: str) -> bool:
+    field = form.fields[name]
+    is_file = isinstance(unwrapped_widget(field.widget), forms.FileInput)
+    return not (is_file or field.disabled or is_secret(form, name))
 
 
 def is_secret(form: Any, name: str) -> bool:
@@ -104,25 +110,41 @@ def _model_field(form: Any, name: str) -> Any:
 # --- posted data ---
 
 
-def post_form(data: QueryDict, form: Any) -> None:
-    """Put into `data` everything a browser would post for `form` as shown."""
-    for bound in form:
+def post_form(
+    data: QueryDict, form: Any, names: Iterable[str], *, is_limited: bool = True
+) -> None:
+    """
+    Put what a browser posts for these fields of `form`, as they are shown.
+
+    If not `is_limited`, also choices that are there and not offered.
+    """
+    for bound in map(form.__getitem__, names):
         field = bound.field
         if isinstance(unwrapped_widget(field.widget), forms.FileInput):
             continue  # an empty choice of a file keeps the old one
         value = field.prepare_value(bound.initial)
         if not field.disabled:
-            put_posted_value(data, bound.html_name, field, value)
+            localize(field)
+            name = bound.html_name
+            pairs = shown_pairs(field.widget, name, value, is_limited=is_limited)
+            replace_pairs(data, pairs, [name])
         if field.show_hidden_initial:
-            _put(data, bound.html_initial_name, field.hidden_widget(), value)
+            hidden = field.hidden_widget()
+            pairs = shown_pairs(hidden, bound.html_initial_name, value)
+            replace_pairs(data, pairs, [bound.html_initial_name])
 
 
 def post_values(data: QueryDict, form: Any, values: Mapping[str, Any]) -> None:
     """Put `values`, which are arguments of a call, into `data`."""
     for name, value in values.items():
-        field = form.fields[name]
+        bound = form[name]
+        shown = bound.field.prepare_value(bound.initial)
         put_posted_value(
-            data, form.add_prefix(name), field, _new_value(form, name, value)
+            data,
+            bound.html_name,
+            bound.field,
+            _new_value(form, name, value),
+            shown=shown,
         )
 
 
@@ -160,15 +182,6 @@ def _new_value(form: Any, name: str, value: Any) -> Any:
     return _prepared(field, new)
 
 
-def put_posted_value(
-    data: QueryDict, name: str, field: forms.Field, value: Any
-) -> None:
-    """Put `value`, as `field` prepares it for its widget, into `data`."""
-    widget = unwrapped_widget(field.widget)
-    widget.is_localized = widget.is_localized or field.localize
-    _put(data, name, widget, value)
-
-
 def _prepared(field: forms.Field, value: Any) -> Any:
     """
     Return a JSON value as the widget of `field` takes it.
@@ -192,41 +205,6 @@ def _prepared(field: forms.Field, value: Any) -> Any:
     if isinstance(field, forms.CharField) and isinstance(prepared, list):
         return ", ".join(map(_tag, prepared))
     return prepared
-
-
-def _put(data: QueryDict, name: str, widget: Any, value: Any) -> None:
-    data.pop(name, None)
-    if isinstance(widget, forms.CheckboxInput):
-        if widget.check_test(value):
-            data[name] = "on"
-    elif isinstance(widget, forms.MultiWidget):
-        _put_parts(data, name, widget, value)
-    elif isinstance(widget, forms.SelectDateWidget):
-        for part, text in widget.format_value(value).items():
-            data[f"{name}_{part}"] = "" if text is None else str(text)
-    else:
-        if isinstance(widget, ManyToManyRawIdWidget) and not value:
-            value = []
-        posted = widget.format_value(value)
-        if isinstance(posted, list | tuple):
-            is_multiple = getattr(widget, "allow_multiple_selected", False)
-            submitted = posted if is_multiple else posted[:1]
-            data.setlist(name, [str(item) for item in submitted])
-        else:
-            data[name] = "" if posted is None else str(posted)
-
-
-def _put_parts(data: QueryDict, name: str, widget: Any, value: Any) -> None:
-    try:
-        parts = value if isinstance(value, list | tuple) else widget.decompress(value)
-    except (AttributeError, TypeError, ValueError):
-        parts = [value]  # not a value of the field, as "9.50" is not an amount of money
-    else:
-        parts = [*(parts or ()), *[None] * len(widget.widgets)]
-    for suffix, part, inner in zip(
-        widget.widgets_names, parts, widget.widgets, strict=False
-    ):
-        _put(data, f"{name}{suffix}", unwrapped_widget(inner), part)
 
 
 def _object_id(value: Any) -> Any:

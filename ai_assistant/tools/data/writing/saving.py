@@ -1,7 +1,8 @@
 """Save and delete as the admin does, with log entries that name the assistant."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -9,63 +10,131 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.admin.options import ModelAdmin
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
+from django.db import router
 from django.db.models import Model, QuerySet
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
+from ai_assistant.changes.values import concrete
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.tools.adapters.request import page_closed
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
+from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
+from ai_assistant.tools.data.writing.page_post import Formsets, PagePost
 from ai_assistant.tools.data.writing.submission import FormSubmission, with_post
-from ai_assistant.types import RunContext
+from ai_assistant.types import RunContext, ToolResult
 
 RUN_CHARS = 8
 MOST_SOUGHT = 1000
 
 
-def save(context: RunContext, submitted: FormSubmission) -> Model:
+def save_row(context: RunContext, submitted: FormSubmission) -> Model:
     """
-    Save a valid page and return its object, with an entry in its history.
+    Save a valid form of a row and return its object, with an entry in its history.
 
-    The methods of the ModelAdmin are called in the same order as by its own page. Raise
-    ModelRetry if its code rejects a value only now.
+    The methods of the ModelAdmin are called as by its list, where that edits rows.
+    Raise ModelRetry if its code rejects a value only now.
     """
-    model_admin, request = submitted.access.model_admin, submitted.access.request
-    form, formsets, adds = submitted.form, submitted.formsets, submitted.adds
     try:
-        record_rows_before(form_changes(submitted), removed_inlines(submitted))
-        has_own_page = submitted.access.page != "changelist"
-        if has_own_page and submitted.access.is_custom_page():
-            return _save_by_page(context, submitted)
-        saved: Model = model_admin.save_form(request, form, change=not adds)
-        model_admin.save_model(request, saved, form, not adds)
-        model_admin.save_related(request, form, formsets, not adds)
-        message = model_admin.construct_change_message(request, form, formsets, adds)
-        log = model_admin.log_addition if adds else model_admin.log_change
-        admin_class = type(model_admin)
-        methods = (admin_class.log_addition, admin_class.log_change)
-        if methods == (ModelAdmin.log_addition, ModelAdmin.log_change):
-            text = message if isinstance(message, str) else json.dumps(message)
-            log(request, saved, _signed(context, LogEntry(change_message=text)))
-        else:
-            _sign(context, log(request, saved, message), [saved])
+        return through_site(
+            submitted.access.request, lambda: _save_row(context, submitted)
+        )
     except ValidationError as error:
-        raise ModelRetry(f"It cannot be saved: {' '.join(error.messages)}") from error
+        raise _rejected(error) from error
+
+
+def _save_row(context: RunContext, submitted: FormSubmission) -> Model:
+    model_admin, request = submitted.access.model_admin, submitted.access.request
+    form = submitted.form
+    record_rows_before(form_changes(submitted), ())
+    saved: Model = model_admin.save_form(request, form, change=True)
+    is_change = True
+    model_admin.save_model(request, saved, form, is_change)
+    model_admin.save_related(request, form, formsets=[], change=True)
+    message = model_admin.construct_change_message(request, form, None)
+    log = _log_signed(context, model_admin, model_admin.log_change)
+    log(request, saved, message)
     return saved
 
 
-def _save_by_page(context: RunContext, submitted: FormSubmission) -> Model:
-    """Save by posting to the page itself, which is code of the site."""
-    entries = _post_and_sign(context, submitted.access, submitted.access.model)
+def save_page(
+    context: RunContext,
+    submitted: FormSubmission,
+    check: Callable[[], None] = lambda: None,
+) -> Model | ToolResult:
+    """
+    Post the page to its view and return the object that it saved.
+
+    `check` is called with the page's own forms, which are valid, before it saves. The
+    result of a page that refuses the values, or would change nothing, is returned.
+    Raise ModelRetry if its code rejects a value only as it saves.
+    """
+    if not submitted.can_watch:
+        return _save_unwatched(context, submitted, check)
+
+    def may_save(form: Any, formsets: Formsets) -> bool:
+        submitted.take(form, formsets)
+        submitted.restore_untouched()
+        if not submitted.adds and not submitted.has_changed():
+            return False
+        check()
+        record_rows_before(form_changes(submitted), removed_inlines(submitted))
+        return True
+
+    def watch(own: Any) -> None:
+        own.log_addition = _log_signed(context, own, own.log_addition)
+        own.log_change = _log_signed(context, own, own.log_change)
+
+    page = PagePost(submitted.access, watch)
+    try:
+        with _signing(context, submitted):
+            page.send(may_save)
+    except ValidationError as error:
+        raise _rejected(error) from error
+    if page.saved is not None:
+        return page.saved  # type: ignore[no-any-return]
+    submitted.take(*page.forms())
+    if submitted.is_valid():
+        return results.nothing_to_change()
+    return results.form_errors(submitted)
+
+
+def _save_unwatched(
+    context: RunContext, submitted: FormSubmission, check: Callable[[], None]
+) -> Model | ToolResult:
+    """Post a page whose view is no method of the ModelAdmin, so that it is not seen."""
+    with wrong_values():
+        if not submitted.is_valid():
+            return results.form_errors(submitted)
+        if not submitted.adds and not submitted.has_changed():
+            return results.nothing_to_change()
+    check()
+    entries = _post_and_sign(context, submitted.access, type(submitted.form.instance))
     if submitted.obj is not None:
+        _check_written(submitted.obj)
         return submitted.obj
     added = next((entry.object_id for entry in entries if entry.is_addition()), None)
     if added is None:
         raise ToolFailed(_("The page did not report what it added."))
-    return submitted.access.model._base_manager.get(pk=added)
+    return type(submitted.form.instance)._base_manager.get(pk=added)  # type: ignore[no-any-return]
+
+
+def _check_written(obj: Model) -> None:
+    """Raise ToolFailed if the recorder of this call, if any, has not seen the row."""
+    current = recorder.current_recorder()
+    model = concrete(type(obj))
+    if current and not current.knows(model, router.db_for_write(model), obj.pk):
+        raise page_closed()
+
+
+def _rejected(error: ValidationError) -> ModelRetry:
+    return ModelRetry(f"It cannot be saved: {' '.join(error.messages)}")
 
 
 def delete_as_admin(
@@ -80,6 +149,10 @@ def delete_as_admin(
             data["post"] = "yes"
             _post_and_sign(context, with_post(page, data), type(obj))
         return
+    through_site(access.request, lambda: _delete(context, access, objects))
+
+
+def _delete(context: RunContext, access: AdminAccess, objects: Sequence[Model]) -> None:
     model_admin, request = access.model_admin, access.request
     entries = model_admin.log_deletions(request, objects)
     _sign(context, entries, objects)
@@ -109,11 +182,54 @@ def _post_and_sign(
     context: RunContext, access: AdminAccess, model: type[Model]
 ) -> list[LogEntry]:
     """Post to a custom page, and return the entries that it wrote, signed."""
-    last = LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    access.post_page()
+    last = _last_entry()
+    page = PagePost(access)
+    page.send(lambda _form, _formsets: True)
+    page.check_redirected()
+    return _sign_entries(context, model, last)
+
+
+@contextmanager
+def _signing(context: RunContext, submitted: FormSubmission) -> Iterator[None]:
+    """Sign what a custom page writes into the log by itself."""
+    if not submitted.access.is_custom_page():
+        yield
+        return
+    last = _last_entry()
+    yield
+    _sign_entries(context, type(submitted.form.instance), last)
+
+
+def _last_entry() -> int:
+    return LogEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def _sign_entries(context: RunContext, model: type[Model], last: int) -> list[LogEntry]:
+    """Sign the entries on objects of `model` after the `last` one, and return them."""
     entries = list(_user_entries(context, model).filter(pk__gt=last))
-    _sign(context, entries, ())
+    run = _short_run_id(context)
+    _sign(context, [one for one in entries if run not in one.change_message], ())
     return entries
+
+
+def _log_signed(
+    context: RunContext, model_admin: Any, log: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return the method `log` of a ModelAdmin, whose entries are signed."""
+    admin_class = type(model_admin)
+    methods = (admin_class.log_addition, admin_class.log_change)
+    is_django = methods == (ModelAdmin.log_addition, ModelAdmin.log_change)
+
+    def signed(request: HttpRequest, obj: Model, message: Any) -> Any:
+        if is_django:
+            text = message if isinstance(message, str) else json.dumps(message)
+            entry = LogEntry(change_message=text)
+            return log(request, obj, _signed(context, entry))
+        logged = log(request, obj, message)
+        _sign(context, logged, [obj])
+        return logged
+
+    return signed
 
 
 def _user_entries(context: RunContext, model: Any) -> QuerySet[LogEntry]:

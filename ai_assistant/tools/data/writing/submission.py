@@ -14,10 +14,23 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
+from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     check_distinguishable,
     is_closed,
+)
+from ai_assistant.tools.data.writing.harvest import (
+    PageForm,
+    PageFormset,
+    is_django_form,
+    page_form,
+)
+from ai_assistant.tools.data.writing.page_post import (
+    Formsets,
+    PagePost,
+    can_watch,
+    runs_site_code,
 )
 from ai_assistant.tools.data.writing.posting import (
     boolean_from_words,
@@ -32,7 +45,6 @@ MOST_ROWS = 200  # of one call, over all inlines
 ROWS_NAMED = 20
 
 Row = dict[str, Any]
-Formsets = list[tuple[Any, Any]]  # each with its inline
 
 
 # --- the page ---
@@ -43,20 +55,33 @@ class FormSubmission:
     """
     A posted page of the admin, not saved yet.
 
-    `obj` is the object as it is, or None for a new one; the form has a copy of it,
-    and `form.instance` is what the object becomes once `is_valid` was called.
+    `obj` is the object as it is, or None for a new one. The form is the one that the
+    page shows, and the posted one from `is_valid` on: then `form.instance` is what the
+    object becomes.
     """
 
     access: AdminAccess  # with the request that posts
     obj: Model | None
     form: Any
+    model_admin: Any = None  # whose form it is, if not that of the access
     named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
-    formsets: list[Any] = field(default_factory=list)
+    formsets: Formsets = field(default_factory=list)
 
     @property
     def adds(self) -> bool:
         """Whether the object is a new one."""
         return self.obj is None
+
+    @property
+    def data(self) -> QueryDict:
+        """What is posted."""
+        return self.access.request.POST
+
+    @property
+    def can_watch(self) -> bool:
+        """Whether its page can be looked into as it is posted."""
+        own = self.access.model_admin
+        return can_watch(self.access) and self.model_admin in (None, own)
 
     def has_changed(self) -> bool:
         """Return whether the page changes anything."""
@@ -64,16 +89,45 @@ class FormSubmission:
 
     def is_valid(self) -> bool:
         """Return whether the page would be saved. Nothing is written."""
+        if not self.form.is_bound:
+            self._bind()
         form_is_valid = self.form.is_valid()
         if not (all_valid(self.formsets) and form_is_valid):
             return False
+        self.restore_untouched()
+        return True
+
+    def runs_site_code(self) -> bool:
+        """Return whether code of the site may write more as it is saved."""
+        return runs_site_code(self.access, self.form, self.formsets)
+
+    def take(self, form: Any, formsets: Formsets) -> None:
+        """Take the forms as the page has bound them."""
+        self.form, self.formsets = form, formsets
+
+    def restore_untouched(self) -> None:
+        """Give the fields that the call does not name their exact old values."""
         if self.obj is not None:
             _restore(self.form, self.named_fields.get("", ()), self.obj)
         for formset in self.formsets:
             for form in formset.initial_forms:
                 if form.has_changed():
                     _restore(form, self.named_fields.get(form.prefix, ()))
-        return True
+
+    def _bind(self) -> None:
+        if self.can_watch and not is_django_form(self.access):
+            self.take(*PagePost(self.access).look())
+            return
+        request = self.access.request
+        admin = self.model_admin
+        if admin in (None, self.access.model_admin):
+            admin = with_kept_forms(self.access)
+        form_class = admin_form_class(admin, request, self.obj)
+        instance = copy(self.obj) if self.obj else None
+        form = form_class(self.data, request.FILES, instance=instance)
+        create = admin._create_formsets  # noqa: SLF001 - as the page itself does
+        formsets, _inlines = create(request, form.instance, change=not self.adds)
+        self.take(form, formsets)
 
 
 def form_submission(
@@ -90,25 +144,23 @@ def form_submission(
     """
     data = QueryDict(mutable=True)
     posted = with_post(access, data)
-    form_class = admin_form_class(posted.model_admin, posted.request, obj)
-    if obj is not None:
-        unbound = form_class(instance=copy(obj))
-    else:
-        initial = access.model_admin.get_changeform_initial_data(access.request)
-        unbound = form_class(initial=initial)
-    check_names(unbound, values)
-    post_form(data, unbound)
-    post_values(data, unbound, values)
+    page = page_form(access, obj)
+    if obj is not None and type(page.form.instance) is not type(obj):
+        obj = copy(page.form.instance)  # of a child, which the page shows
+    check_names(page.form, page.names, values)
+    post_form(data, page.form, page.names)
+    post_values(data, page.form, values)
+    if obj is None:
+        page.prepopulate(data, values)
     rows = InlineRows(request=posted.request, obj=obj, data=data)
-    rows.post(_formsets(access, unbound.instance, obj), inlines or {})
+    rows.post(page.formsets, inlines or {})
     data["_save"] = "1"  # the button
-    form = form_class(data, posted.request.FILES, instance=copy(obj) if obj else None)
     return FormSubmission(
         access=posted,
         obj=obj,
-        form=form,
+        form=page.form,
+        model_admin=page.model_admin,
         named_fields={"": values.keys(), **rows.named_fields},
-        formsets=[formset for formset, _ in _formsets(posted, form.instance, obj)],
     )
 
 
@@ -128,13 +180,6 @@ def posting_list(
     data.update(form)
     data.setlist(ACTION_CHECKBOX_NAME, [str(obj.pk) for obj in objects])
     return with_post(access, data)
-
-
-def _formsets(access: AdminAccess, instance: Model, obj: Model | None) -> Formsets:
-    """Return the formsets of the page, bound if it is posted, with their inlines."""
-    create = access.model_admin._create_formsets  # noqa: SLF001 - as the page itself does
-    formsets, inlines = create(access.request, instance, change=obj is not None)
-    return list(zip(formsets, inlines, strict=True))
 
 
 # --- fields that the call does not name ---
@@ -159,7 +204,9 @@ def _restore_field(form: Any, name: str, before: Model | None) -> bool:
         column = form._meta.model._meta.get_field(name)
     except FieldDoesNotExist:
         return False
-    is_plain = column.concrete and not (column.many_to_many or column.primary_key)
+    # A choice that the page does not offer is dropped by it, too, and on the card.
+    is_chosen = column.is_relation or column.flatchoices
+    is_plain = column.concrete and not (is_chosen or column.primary_key)
     has_old = before is not None or name in form.initial
     if isinstance(column, FileField) or not (is_plain and has_old):
         return False
@@ -193,7 +240,9 @@ class InlineRows:
     data: QueryDict
     named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
 
-    def post(self, formsets: Formsets, rows_by_name: dict[str, list[Row]]) -> None:
+    def post(
+        self, formsets: list[PageFormset], rows_by_name: dict[str, list[Row]]
+    ) -> None:
         """
         Post the inlines as they are, with the rows of `rows_by_name` in their place.
 
@@ -204,101 +253,137 @@ class InlineRows:
         if sum(map(len, rows_by_name.values())) > MOST_ROWS:
             raise ModelRetry(f"Give {MOST_ROWS} rows of inlines at most in one call.")
         by_prefix = _by_prefix(formsets, rows_by_name)
-        for formset, inline in formsets:
-            rows = by_prefix.get(formset.prefix, [])
+        for formset in formsets:
+            inline, rows = formset.inline, by_prefix.get(formset.prefix, [])
+            model = formset.formset.model
             is_opted_out = getattr(inline, "assistant", True) is False
-            if rows and (is_closed(formset.model) or is_opted_out):
+            if rows and (is_closed(model) or is_opted_out):
                 raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
             if rows:
-                check_distinguishable(formset.model)
-            self._post_old(formset, inline, [row for row in rows if _row_id(row)])
+                check_distinguishable(model)
+            self._post_old(formset, [row for row in rows if _row_id(row)])
             new = [row for row in rows if not _row_id(row)]
-            self._post_new(formset, inline, new)
-            count = formset.initial_form_count()
-            for name, number in {
-                "TOTAL_FORMS": count + len(new),
-                "INITIAL_FORMS": count,
-                "MIN_NUM_FORMS": formset.min_num,
-                "MAX_NUM_FORMS": formset.max_num,
-            }.items():
+            total = self._post_new(formset, new)
+            for name, number in formset.counts(total).items():
                 self.data[f"{formset.prefix}-{name}"] = str(number)
 
-    def _post_old(self, formset: Any, inline: Any, rows: list[Row]) -> None:
-        by_id = {}
-        for form in formset.initial_forms:
-            post_form(self.data, form)
-            by_id[str(form.instance.pk)] = form
-        for row in rows:
-            form = by_id.get(_row_id(row))
-            if form is None:
-                ids = ", ".join([*by_id][:ROWS_NAMED]) or "none"
-                raise ModelRetry(
-                    f"There is no {_name(inline)} with the id {_row_id(row)[:100]!r} "
-                    f"on this page. Ids: {ids}."
-                )
-            if boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
-                self._check(inline, "delete", is_possible=formset.can_delete)
-                self.data[form.add_prefix(DELETION_FIELD_NAME)] = "on"
+    def _post_old(self, formset: PageFormset, rows: list[Row]) -> None:
+        by_id = {_row_id(row): row for row in rows}
+        for old in formset.rows:
+            row = by_id.pop(str(old.form.instance.pk), None)
+            if row is None:
+                self._post_row(old, {})
+            elif boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
+                self._check(formset, "delete", is_possible=formset.has_deletion)
+                self._post_row(old, {})
+                self.data[old.form.add_prefix(DELETION_FIELD_NAME)] = "on"
             else:
-                self._check(inline, "change")
-                self._post_row(form, row)
-
-    def _post_new(self, formset: Any, inline: Any, rows: list[Row]) -> None:
-        if not rows:
-            return
-        self._check(inline, "add")
-        start = formset.initial_form_count()
-        if start + len(rows) > formset.max_num:
+                self._check(formset, "change")
+                self._post_row(old, row)
+        for unknown in by_id:
+            ids = [str(old.form.instance.pk) for old in formset.rows[:ROWS_NAMED]]
             raise ModelRetry(
-                f"{_name(inline)}: {start + len(rows)} rows are too many. "
-                f"{formset.max_num} can be there at most."
+                f"There is no {_name(formset.inline)} with the id {unknown[:100]!r} "
+                f"on this page. Ids: {', '.join(ids) or 'none'}."
+            )
+
+    def _post_new(self, formset: PageFormset, rows: list[Row]) -> int:
+        """Post new rows as a person fills them in; return the number of all rows."""
+        start, extra = len(formset.rows), len(formset.extra)
+        if rows:
+            self._check(formset, "add")
+        if rows and start + len(rows) > formset.formset.max_num:
+            raise ModelRetry(
+                f"{_name(formset.inline)}: {start + len(rows)} rows are too many. "
+                f"{formset.formset.max_num} can be there at most."
             )
         for number, row in enumerate(rows, start):
-            form = formset.empty_form  # a new one at each access
-            form.prefix = formset.add_prefix(number)
-            post_form(self.data, form)
-            self._post_row(form, row)
+            new = formset.new_row(number)
+            if new is None:
+                self._check(formset, "add", is_possible=False)
+            else:
+                self._post_row(new, row, is_new=True)
+        for blank in formset.extra[len(rows) :]:
+            self._post_row(blank, {})
+        return start + max(extra, len(rows))
 
-    def _post_row(self, form: Any, row: Row) -> None:
-        key = form._meta.model._meta.pk.name
-        # These link a row to its page: its id, and the key of its parent.
-        ties = {
-            name
-            for name, form_field in form.fields.items()
-            if isinstance(form_field, InlineForeignKeyField)
-            or (name == key and isinstance(form_field, ModelChoiceField))
+    def _post_row(self, page: PageForm, row: Row, *, is_new: bool = False) -> None:
+        nested = {
+            name: rows for name, rows in row.items() if _is_rows(page, name, rows)
         }
-        values = {name: row[name] for name in row if name not in NOT_A_FIELD}
-        check_names(form, values, fixed={DELETION_FIELD_NAME, *ties})
-        self.named_fields[form.prefix] = values.keys()
+        values = {
+            name: value
+            for name, value in row.items()
+            if name not in NOT_A_FIELD and name not in nested
+        }
+        form = page.form
+        if values:
+            ties = {DELETION_FIELD_NAME, *_ties(form)}
+            check_names(form, [item for item in page.names if item not in ties], values)
+            self.named_fields[form.prefix] = values.keys()
+        post_form(self.data, form, page.names)
         post_values(self.data, form, values)
+        if is_new:
+            page.prepopulate(self.data, values)
+        if page.formsets:
+            self.post(page.formsets, nested)
 
-    def _check(self, inline: Any, action: str, *, is_possible: bool = True) -> None:
-        may = getattr(inline, f"has_{action}_permission")
+    def _check(
+        self, formset: PageFormset, action: str, *, is_possible: bool = True
+    ) -> None:
+        may = getattr(formset.inline, f"has_{action}_permission")
         if not (is_possible and may(self.request, self.obj)):
-            raise ModelRetry(f"The user may not {action} {_name(inline)!r} here.")
+            raise ModelRetry(
+                f"The user may not {action} {_name(formset.inline)!r} here."
+            )
+
+
+def _ties(form: Any) -> set[str]:
+    """Return the fields that link a row to its page: its id, the key of its parent."""
+    key = form._meta.model._meta.pk.name
+    return {
+        name
+        for name, form_field in form.fields.items()
+        if isinstance(form_field, InlineForeignKeyField)
+        or (name == key and isinstance(form_field, ModelChoiceField))
+    }
+
+
+def _is_rows(page: PageForm, name: str, rows: Any) -> bool:
+    """Return whether a value of a row is for an inline below it."""
+    return (
+        isinstance(rows, list)
+        and name not in page.form.fields
+        and name.lower() in _prefixes(page.formsets)
+    )
 
 
 def _by_prefix(
-    formsets: Formsets, rows_by_name: dict[str, list[Row]]
+    formsets: list[PageFormset], rows_by_name: dict[str, list[Row]]
 ) -> dict[str, list[Row]]:
     """Return the rows by the prefix of their formset, given by prefix or model."""
-    prefixes: dict[str, str] = {}
-    for formset, _inline in formsets:
-        options = formset.model._meta
-        prefixes.setdefault(options.label_lower, formset.prefix)
-        prefixes.setdefault(options.model_name, formset.prefix)
-    prefixes |= {formset.prefix.lower(): formset.prefix for formset, _ in formsets}
+    prefixes = _prefixes(formsets)
     by_prefix: dict[str, list[Row]] = {}
     for name, rows in rows_by_name.items():
         if name.lower() not in prefixes:
-            names = ", ".join(formset.prefix for formset, _inline in formsets)
+            names = ", ".join(formset.prefix for formset in formsets)
             raise ModelRetry(
                 f"There is no inline {name[:100]!r} on this page. "
                 f"Inlines: {names or 'none'}."
             )
         by_prefix.setdefault(prefixes[name.lower()], []).extend(rows)
     return by_prefix
+
+
+def _prefixes(formsets: list[PageFormset]) -> dict[str, str]:
+    """Return the prefix of each formset by the names under which it may be given."""
+    prefixes: dict[str, str] = {}
+    for formset in formsets:
+        options = formset.formset.model._meta
+        own_name = formset.formset.get_default_prefix()
+        for name in (options.label_lower, options.model_name, own_name):
+            prefixes.setdefault(name.lower(), formset.prefix)
+    return prefixes | {item.prefix.lower(): item.prefix for item in formsets}
 
 
 def _row_id(row: Row) -> str:

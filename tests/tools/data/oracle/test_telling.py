@@ -8,6 +8,7 @@ from django.contrib.auth.management import create_permissions
 from django.test import Client
 
 from ai_assistant import ModelRetry
+from ai_assistant.safety.policy.sensitive import HIDDEN
 from ai_assistant.tools.data.access import model_admin
 from tests.figures import FIGURE
 from tests.thorough import part
@@ -21,7 +22,7 @@ from tests.tools.data.oracle.telling import (
 )
 from tests.tools.data.oracle.variants import VARIANTS
 from tests.tools.data.reading import call
-from tests.tools.data.writing import use
+from tests.tools.data.writing import preview, shown, use
 from tests.warehouse.models import Supplier, Thing
 
 pytestmark = [
@@ -133,19 +134,36 @@ def test_names_no_choice_that_the_form_does_not_offer():
     assert [one["value"] for one in choices] == ["a"]
 
 
-def test_refuses_what_the_form_would_lose_without_telling_it():
+def losing():
+    """Return an editor, and a thing of which the form offers half the values."""
     create_permissions(apps.get_app_config("warehouse"), verbosity=0)
     model = VARIANTS["LimitedNames-Whole"]
     editor = make_user("editor", model)
     _own, other = telling_things(editor)
+    return editor, other, {"model": model._meta.label_lower, "values": {"name": "new"}}
+
+
+def test_shows_what_the_form_loses_without_telling_it():
+    editor, other, asked = losing()
+
+    card = shown(preview("change_object", editor, id=other.pk, **asked))
+    result = use("change_object", editor, id=other.pk, **asked)
+
+    assert result.ok
+    assert {name: before for name, (before, _after) in card.items()} == {
+        "name": other.name,
+        **dict.fromkeys(("kind", "place"), HIDDEN),
+        "marks": f"told-mark-1, {HIDDEN}",
+    }
+    assert type(other).objects.get(pk=other.pk).place is None
+    assert [one.name for one in other.marks.all()] == ["told-mark-1"]
+
+
+def test_many_are_refused_that_the_form_would_lose():
+    editor, other, asked = losing()
     offered = "Select a valid choice. That choice is not one of the available choices."
 
-    for name, more in (
-        ("change_object", {"id": other.pk}),
-        ("change_objects", {"ids": [other.pk]}),
-    ):
-        asked = {"model": model._meta.label_lower, "values": {"name": "new"}, **more}
-        result = use(name, editor, **asked)
+    result = use("change_objects", editor, ids=[other.pk], **asked)
 
-        fields = {key: [offered] for key in ("kind", "place", "marks")}
-        assert (result.ok, result.data["fields"]) == (False, fields)
+    fields = {key: [offered] for key in ("kind", "place", "marks")}
+    assert (result.ok, result.data["fields"]) == (False, fields)

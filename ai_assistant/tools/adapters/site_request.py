@@ -1,0 +1,124 @@
+"""
+What the site adds to a request of a tool: keys of the session, middlewares, a context.
+
+The real request of a page passes all middlewares and has the whole session. A tool's
+gets what `DATA` names: only what reads who the person is, and nothing that stores.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.core.exceptions import MiddlewareNotUsed
+from django.http import HttpRequest, HttpResponse
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+
+from ai_assistant import conf
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.models.run import Run
+from ai_assistant.safety.identity.session import session_values
+
+T = TypeVar("T")
+# Middlewares that say who writes; a site may add more.
+KNOWN = (
+    "auditlog.middleware.AuditlogMiddleware",
+    "crum.CurrentRequestUserMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "easyaudit.middleware.easyaudit.EasyAuditMiddleware",
+    "simple_history.middleware.HistoryRequestMiddleware",
+)
+KEY = "assistant"  # of a session that is in no store
+
+
+class KeptSession(SessionBase):
+    """Some keys of the session of a run, read when they are needed. It is not stored."""
+
+    def __init__(self, run_id: UUID | None = None) -> None:
+        super().__init__(KEY)  # without one nothing is loaded
+        self.run_id = run_id
+
+    def load(self) -> dict[str, Any]:
+        """Return the keys that `DATA` names, as long as the session is there."""
+        return session_values(self.run_id, conf.get("DATA", "SESSION_KEYS"))
+
+    def exists(self, session_key: str) -> bool:
+        """Return False: none is stored."""
+        return False
+
+    def create(self) -> None:
+        """Store nothing."""
+
+    def save(self, *_args: Any, **_kwargs: Any) -> None:
+        """Store nothing."""
+
+    def delete(self, session_key: str | None = None) -> None:
+        """Delete nothing."""
+
+    @classmethod
+    def clear_expired(cls) -> None:
+        """Delete nothing."""
+
+
+def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
+    """
+    Do `work` as the view of `request`, within what the site puts around a view.
+
+    No middleware sees an exception: as in Django, it would have become a response.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def view() -> HttpResponse:
+        try:
+            with _own_context(request):
+                results.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            errors.append(error)
+        done = results[0] if results else None
+        return done if isinstance(done, HttpResponse) else HttpResponse()
+
+    request.assistant_view = view  # type: ignore[attr-defined]
+    allowed = (*KNOWN, *conf.get("DATA", "MIDDLEWARE"))
+    _chain(tuple(settings.MIDDLEWARE), allowed)(request)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise ToolFailed(
+            _("The admin page does not allow it.")
+        )  # a middleware answered
+    return results[0]
+
+
+def _own_context(request: HttpRequest) -> AbstractContextManager[Any]:
+    path = conf.get("DATA", "REQUEST_CONTEXT")
+    if not path:
+        return nullcontext()
+    run_id = getattr(request.session, "run_id", None)
+    run = Run.objects.filter(pk=run_id).first() if run_id else None
+    return import_string(path)(request, run)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=8)
+def _chain(
+    installed: tuple[str, ...], allowed: tuple[str, ...]
+) -> Callable[[HttpRequest], Any]:
+    """Return the middlewares of the site that are allowed, in its own order."""
+    handler: Callable[[HttpRequest], Any] = _call_view
+    for path in reversed([one for one in installed if one in allowed]):
+        middleware = import_string(path)
+        if not getattr(middleware, "sync_capable", True):
+            continue
+        try:
+            handler = middleware(handler) or handler
+        except MiddlewareNotUsed:
+            continue
+    return handler
+
+
+def _call_view(request: HttpRequest) -> Any:
+    return request.assistant_view()  # type: ignore[attr-defined]

@@ -1,0 +1,84 @@
+"""The form classes of a ModelAdmin, which take long to make: each once in a call."""
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any
+
+from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.tools.data.access.model_admin import AdminAccess
+
+KEPT = "kept"  # of AdminAccess.memo
+FIELD_METHODS = ("get_fieldsets", "get_fields", "get_exclude", "get_readonly_fields")
+FORMFIELD_METHODS = (
+    *("formfield_for_dbfield", "formfield_for_foreignkey", "get_field_queryset"),
+    *("formfield_for_manytomany", "formfield_for_choice_field"),
+)
+OF_INLINES = ("get_inlines", "get_inline_instances", "get_formsets_with_inlines")
+OF_ROWS = (
+    *("get_formset", *FIELD_METHODS, *FORMFIELD_METHODS),
+    *("has_add_permission", "has_change_permission"),
+    *("has_delete_permission", "has_view_permission"),
+)
+
+
+def with_kept_forms(access: AdminAccess) -> Any:
+    """
+    Return a copy of the ModelAdmin that makes each form class once.
+
+    The ModelAdmin itself if code of the site may make another one at each call.
+    """
+    own = access.model_admin
+    if is_overridden(own, "get_form", *FORMFIELD_METHODS):
+        return own
+    if KEPT not in access.memo:
+        keeping, kept = copy(own), KeptForms(own)
+        keeping.get_form = kept.form
+        if not is_overridden(own, *OF_INLINES):
+            keeping.get_formsets_with_inlines = kept.formsets_with_inlines
+        access.memo[KEPT] = keeping
+    return access.memo[KEPT]
+
+
+class KeptForms:
+    """The form classes of one ModelAdmin, by the answers of what chooses their fields."""
+
+    def __init__(self, model_admin: Any) -> None:
+        self.model_admin = model_admin
+        self.forms: dict[Any, Any] = {}
+        self.formsets: dict[Any, list[Any]] = {}  # with their inlines, by the object
+
+    def form(
+        self, request: Any, obj: Any = None, change: Any = None, **kwargs: Any
+    ) -> Any:
+        """Return what `ModelAdmin.get_form` returns."""
+        own = self.model_admin
+        if {*kwargs} != {"fields"}:
+            return own.get_form(request, obj, bool(change), **kwargs)
+        readonly = tuple(own.get_readonly_fields(request, obj))
+        excluded = tuple(own.get_exclude(request, obj) or ())
+        may_edit = not change or own.has_change_permission(request, obj)
+        answers, fields = (readonly, excluded, may_edit), kwargs["fields"]
+        whole = self.forms.get((answers, None))
+        if _has_all(whole, fields, readonly):
+            return whole
+        key = (answers, None if fields is None else tuple(fields))
+        if key not in self.forms:
+            self.forms[key] = own.get_form(request, obj, bool(change), **kwargs)
+        return self.forms[key]
+
+    def formsets_with_inlines(self, request: Any, obj: Any = None) -> Iterator[Any]:
+        """Return what `ModelAdmin.get_formsets_with_inlines` returns."""
+        key = getattr(obj, "pk", None)
+        if key in self.formsets:
+            return iter(self.formsets[key])
+        pairs = list(self.model_admin.get_formsets_with_inlines(request, obj))
+        if not any(is_overridden(inline, *OF_ROWS) for _formset, inline in pairs):
+            self.formsets[key] = pairs
+        return iter(pairs)
+
+
+def _has_all(whole: Any, fields: Any, readonly: tuple[Any, ...]) -> bool:
+    """Return whether a form of all fields has just these, those read-only aside."""
+    if whole is None or fields is None:
+        return False
+    return {*fields} - {*readonly} == {*whole.base_fields}

@@ -1,0 +1,1 @@
+"""Sites with packages that people use: tools make the same rows as the real pages."""

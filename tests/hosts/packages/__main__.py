@@ -1,0 +1,86 @@
+"""
+`make hosts`: the site of each package, in an environment of its own.
+
+`python -m tests.hosts.packages [NAME ...]`; with `--share` those of a sixth of all
+sites that the last commit chooses. The last line counts the tests.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import zlib
+from collections import Counter
+
+from tests.hosts.packages.environment import ROOT, install, site_names
+
+SHARES = 6
+TESTS = "tests/hosts/packages/test_same_rows.py"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the sites; return 1 if a test has failed."""
+    names = [one for one in arguments if not one.startswith("-")] or site_names()
+    if "--share" in arguments:
+        names = _share(names)
+        print(f"Sites of this commit: {', '.join(names)}", flush=True)
+    counts: Counter[str] = Counter()
+    for name in names:
+        counts += _run(name)
+    print(", ".join(f"{counts[key]} {key}" for key in ("passed", "failed", "skipped")))
+    return 1 if counts["failed"] else 0
+
+
+def _share(names: list[str]) -> list[str]:
+    git = ["git", "rev-parse", "HEAD"]
+    commit = subprocess.run(git, check=False, capture_output=True, text=True, cwd=ROOT)
+    chosen = int(commit.stdout.strip() or "0", 16) % SHARES
+    return [one for one in names if zlib.crc32(one.encode()) % SHARES == chosen]
+
+
+def _run(name: str) -> Counter[str]:
+    """Run the tests of a site; return how many have passed, failed and were skipped."""
+    try:
+        folder = install(name)
+    except subprocess.CalledProcessError:
+        print(f"{name}: SKIPPED, its packages cannot be installed here", flush=True)
+        return Counter(skipped=1)
+    environment = {
+        **os.environ,
+        "HOSTS_PACKAGE": name,
+        "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", TESTS]
+    options = [
+        "--ds=tests.hosts.packages.settings",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "default",
+    ]
+    done = subprocess.run(
+        [*command, *options],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    counts = _counted(done.stdout)
+    print(f"{name}: {done.stdout.strip().splitlines()[-1].strip(' =')}", flush=True)
+    if done.returncode:
+        print(done.stdout[-6000:], done.stderr[-2000:], sep="\n", flush=True)
+        counts["failed"] = counts["failed"] or 1
+    return counts
+
+
+def _counted(output: str) -> Counter[str]:
+    found = re.findall(r"(\d+) (passed|failed|skipped|error)", output.splitlines()[-1])
+    counts: Counter[str] = Counter()
+    for number, what in found:
+        counts["failed" if what == "error" else what] += int(number)
+    return counts
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

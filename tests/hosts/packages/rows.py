@@ -1,0 +1,87 @@
+"""All rows of the site, so that two ways to change them can be compared."""
+
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
+from typing import Any
+
+from django.apps import apps
+from django.contrib.admin.models import LogEntry
+from django.db.models import Model
+
+# The assistant's own, and what a signed-in browser leaves.
+LEFT_OUT = {"ai_assistant", "sessions"}
+# A run has no address, and each save a number of its own.
+NOT_COMPARED = {
+    "last_login",
+    "password",
+    "remote_addr",
+    "remote_ip",
+    "remote_port",
+    "cid",
+}
+RECENT = timedelta(minutes=10)
+
+Row = tuple[tuple[str, Any], ...]
+State = dict[str, list[Row]]
+
+
+def state() -> State:
+    """Return every row of every table, without what differs from time to time."""
+    return {
+        model._meta.label: sorted(
+            (_row(model, values) for values in _values(model)), key=str
+        )
+        for model in _models()
+    }
+
+
+def differences(ours: State, theirs: State) -> list[str]:
+    """Return what differs, a sentence each: rows, or columns of a row."""
+    return [
+        sentence
+        for label in ours
+        for sentence in _in_table(label, ours[label], theirs[label])
+    ]
+
+
+def _in_table(label: str, ours: list[Row], theirs: list[Row]) -> Iterator[str]:
+    own = [dict(row) for row in ours if row not in theirs]
+    real = [dict(row) for row in theirs if row not in ours]
+    for mine, real_one in zip_longest(own, real):
+        if mine is None or real_one is None:
+            yield f"{label}: the tool has {mine}, the page {real_one}"
+            continue
+        for name, value in mine.items():
+            if value != real_one[name]:
+                told = f"by the tool {value!r}, by the page {real_one[name]!r}"
+                yield f"{label}.{name} is {told}"
+
+
+def _models() -> Iterator[type[Model]]:
+    for model in apps.get_models(include_auto_created=True):
+        options = model._meta
+        if options.managed and not options.proxy and options.app_label not in LEFT_OUT:
+            yield model
+
+
+def _values(model: type[Model]) -> Iterator[dict[str, Any]]:
+    rows = model._base_manager.all()
+    if model is LogEntry:
+        # The tool says in the message that it was the assistant.
+        return rows.values("user_id", "content_type_id", "object_id", "action_flag")
+    columns = model._meta.local_concrete_fields
+    names = [one.attname for one in columns if one.attname not in NOT_COMPARED]
+    return rows.values(*names)
+
+
+def _row(model: type[Model], values: dict[str, Any]) -> Row:
+    return tuple((name, _plain(value)) for name, value in values.items())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        now = datetime.now(UTC) if value.tzinfo else datetime.now()  # noqa: DTZ005
+        return "now" if abs(now - value) < RECENT else value
+    return "some UUID" if isinstance(value, uuid.UUID) else value

@@ -1,0 +1,23 @@
+from crum import get_current_user
+from django.db import models
+
+
+class Poll(models.Model):
+    title = models.CharField(max_length=50)
+    text = models.TextField(blank=True)
+    saved_by = models.CharField(max_length=50, editable=False)
+
+    def __str__(self) -> str:
+        return self.title
+
+    def save(self, *args, **kwargs):
+        self.saved_by = str(get_current_user())
+        super().save(*args, **kwargs)
+
+
+class Choice(models.Model):
+    poll = models.ForeignKey(Poll, models.CASCADE, related_name="choices")
+    label = models.CharField(max_length=50)
+
+    def __str__(self) -> str:
+        return self.label

@@ -1,0 +1,5 @@
+"""django-jazzmin: a look of its own."""
+
+REQUIRES = ""
+APPS_BEFORE = ["jazzmin"]
+APPS = []

@@ -1,0 +1,17 @@
+from django.db import models
+from polymorphic.models import PolymorphicModel
+
+
+class Project(PolymorphicModel):
+    topic = models.CharField(max_length=30)
+
+    def __str__(self) -> str:
+        return self.topic
+
+
+class Art(Project):
+    artist = models.CharField(max_length=30)
+
+
+class Science(Project):
+    lab = models.CharField(max_length=30)

@@ -1,0 +1,10 @@
+from django.contrib import admin
+from treebeard.admin import TreeAdmin
+from treebeard.forms import movenodeform_factory
+
+from tests.hosts.packages.sites.treebeard.models import Topic
+
+
+@admin.register(Topic)
+class TopicAdmin(TreeAdmin):
+    form = movenodeform_factory(Topic)

@@ -1,0 +1,5 @@
+"""A user with a UUID as its key."""
+
+REQUIRES = ""
+APPS = []
+SETTINGS = {"AUTH_USER_MODEL": "host.Person"}

@@ -1,0 +1,100 @@
+"""For each case of the site: the same rows, the same history, one card."""
+
+import importlib
+import os
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.db import transaction
+from django.test import Client, RequestFactory
+
+from ai_assistant import ModelRetry, RunContext, ToolFailed
+from ai_assistant.context.page import page_info
+from ai_assistant.engine.intake.submission import SentPage, Submission, accept
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity.session import session_stamp
+from ai_assistant.tools.arguments import validate_arguments
+from tests.hosts.packages.cases import Case
+from tests.hosts.packages.person import Person
+from tests.hosts.packages.rows import State, differences, state
+
+NAME = os.environ.get("HOSTS_PACKAGE", "")
+if not NAME:
+    pytest.skip("run by make hosts", allow_module_level=True)
+
+cases = importlib.import_module(f"tests.hosts.packages.sites.{NAME}.cases")
+
+
+@pytest.fixture
+def boss(db):
+    return get_user_model().objects.create_superuser("ada", password="hunter2hunter2")
+
+
+class _Undone(Exception):
+    pass
+
+
+def tried(act) -> tuple[State, str]:
+    """Return the rows after `act`, and its fault; all is as before then."""
+    fault, after = "", {}
+    cache.clear()  # what is rolled back stays in it
+    with suppress(_Undone), transaction.atomic():
+        fault = act()
+        after = state()
+        raise _Undone
+    return after, fault
+
+
+def by_tool(case: Case, context: RunContext) -> str:
+    tool = registry.tool(case.tool)
+    try:
+        given = {"model": case.model, **case.arguments}
+        result = tool.handler(context, **validate_arguments(tool, given))
+    except (ModelRetry, ToolFailed) as error:
+        return f"{type(error).__name__}: {error}"
+    return "" if result.ok else str(result.error)
+
+
+def context_on(page: str, client: Client, user: Any) -> RunContext:
+    """Return the context of a run that this browser has started on a page."""
+    request = RequestFactory().get(page)
+    request.session, request.user = client.session, user
+    submission = Submission(
+        user_id=user.pk,
+        conversation_id=uuid4(),
+        key="one",
+        text="Do it.",
+        page=SentPage(path=page),
+        stamp=session_stamp(request),
+    )
+    run = accept(submission)
+    return RunContext(
+        user=user,
+        run_id=run.run_id,
+        conversation_id=run.conversation_id,
+        page=page_info(page),
+    )
+
+
+@pytest.mark.parametrize("name", list(cases.CASES))
+def test_tool_makes_the_same_rows_as_the_page(name, boss):
+    cases.make()
+    case = cases.CASES[name]
+    client = Client()
+    client.force_login(boss)
+    getattr(cases, "sign_in", lambda *_args: None)(client, boss)
+    person = Person(client, case)
+    context = context_on(person.address, client, boss)
+    before = state()
+
+    real, refusal = tried(person.act)
+    own, fault = tried(lambda: by_tool(case, context))
+
+    assert bool(refusal) == case.refused, f"the page: {refusal}"
+    assert bool(fault) == case.refused, f"the tool: {fault}"
+    assert case.refused or real != before, "the page has changed nothing"
+    assert differences(own, real) == []

@@ -1,0 +1,252 @@
+"""Around a write stands a request as the page would have had it."""
+
+import threading
+from contextlib import contextmanager
+from types import ModuleType
+
+import pytest
+from django.contrib import admin
+from django.contrib.sessions.backends.db import SessionStore
+from django.db.models.signals import post_delete, post_save
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import clear_url_caches, include, path
+from django.utils.functional import SimpleLazyObject
+
+from ai_assistant.models import Run
+from ai_assistant.safety.identity.session import kept_key
+from ai_assistant.testing import run_assistant
+from ai_assistant.tools.adapters.request import user_request
+from ai_assistant.tools.adapters.site_request import KeptSession, through_site
+from ai_assistant.tools.data.access.sites import are_enabled
+from tests.tools.data.reading import context_of
+from tests.tools.data.writing import use
+from tests.warehouse.models import Part, Product
+
+MODEL = "warehouse.product"
+HERE = "tests.tools.data.test_site_request"
+local = threading.local()
+
+
+class Remembering:
+    """Keeps the request of its thread, as packages that record changes do."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        local.request = request
+        response = self.get_response(request)
+        del local.request
+        return response
+
+
+class Verifying:
+    """Makes a user who knows the second factor of the session, as django-otp does."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        user, session = request.user, request.session
+
+        def verified():
+            user.is_verified = lambda: session.get("otp_device_id") == "device"
+            return user
+
+        request.user = SimpleLazyObject(verified)
+        return self.get_response(request)
+
+
+class Refusing:
+    """Answers by itself: it is not on the list, and not called."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return HttpResponse("no", status=403)
+
+
+@contextmanager
+def labelled(request, run):
+    local.label = (request.user.get_username(), run)
+    yield
+    del local.label
+
+
+@pytest.fixture
+def configured(settings):
+    def configure(*middlewares, **data):
+        names = [f"{HERE}.{one.__name__}" for one in middlewares]
+        settings.MIDDLEWARE = [*settings.MIDDLEWARE, *names, f"{HERE}.Refusing"]
+        own = {"MIDDLEWARE": names, **data}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA": own}
+
+    return configure
+
+
+@pytest.fixture
+def recorded():
+    """Return who has written which row, as a package that records changes sees it."""
+    seen = []
+
+    def note(sender, instance, **_kwargs):
+        request = getattr(local, "request", None)
+        name = request.user.get_username() if request else None
+        seen.append((sender.__name__, name))
+
+    for signal in (post_save, post_delete):
+        for model in (Product, Part):
+            signal.connect(note, sender=model, weak=False, dispatch_uid="recorded")
+    yield seen
+    for signal in (post_save, post_delete):
+        for model in (Product, Part):
+            signal.disconnect(sender=model, dispatch_uid="recorded")
+
+
+class TestWhoWrites:
+    def test_a_change_and_its_inlines(self, boss, stock, configured, recorded):
+        configured(Remembering)
+
+        use(
+            "change_object",
+            boss,
+            model=MODEL,
+            id=stock.lamp.pk,
+            values={"note": "x"},
+            inlines={"parts": [{"id": stock.part.pk, "DELETE": True}, {"code": "N"}]},
+        )
+
+        assert sorted(recorded) == [
+            ("Part", "ada"),
+            ("Part", "ada"),
+            ("Product", "ada"),
+        ]
+        assert not hasattr(local, "request")
+
+    @pytest.mark.parametrize("count", [1, 2])
+    def test_a_deletion(self, boss, stock, configured, recorded, count):
+        configured(Remembering)
+        ids = [stock.chair.pk, stock.lamp.pk][:count]
+
+        use("delete_objects", boss, model=MODEL, ids=ids)
+
+        assert {name for _model, name in recorded} == {"ada"}
+
+    def test_many_changes(self, boss, stock, configured, recorded):
+        configured(Remembering)
+
+        use(
+            "change_objects",
+            boss,
+            model=MODEL,
+            ids=[stock.lamp.pk, stock.chair.pk],
+            values={"note": "x"},
+        )
+
+        assert recorded == [("Product", "ada")] * 2
+
+    def test_an_action(self, boss, stock, configured, recorded):
+        configured(Remembering)
+
+        use(
+            "run_admin_action",
+            boss,
+            model=MODEL,
+            action="discount",
+            ids=[stock.chair.pk],
+        )
+
+        assert recorded == [("Product", "ada")]
+
+    def test_context_of_the_site(self, boss, stock, configured, monkeypatch):
+        configured(REQUEST_CONTEXT=f"{HERE}.labelled")
+        seen = []
+        save = Product.save
+
+        def saved(self, *args, **kwargs):
+            seen.append(local.label)
+            save(self, *args, **kwargs)
+
+        monkeypatch.setattr(Product, "save", saved)
+
+        use("change_object", boss, model=MODEL, id=stock.lamp.pk, values={"note": "x"})
+
+        assert seen == [("ada", None)]
+
+    def test_a_fault_leaves_nothing_behind(self, boss, configured):
+        configured(Remembering)
+
+        with pytest.raises(ZeroDivisionError):
+            through_site(user_request(boss, "GET", "/"), lambda: 1 // 0)
+
+        assert not hasattr(local, "request")
+
+
+class VerifiedSite(admin.AdminSite):
+    def has_permission(self, request):
+        return super().has_permission(request) and request.user.is_verified()
+
+
+@pytest.fixture
+def verified_site(settings):
+    site = VerifiedSite(name="admin")
+    site.register(Product)
+    urls = ModuleType("urls_verified")
+    urls.urlpatterns = [
+        path("admin/", site.urls),
+        path("assistant/", include("ai_assistant.urls")),
+    ]
+    settings.ROOT_URLCONF = urls
+    clear_url_caches()
+    yield site
+    clear_url_caches()
+
+
+@pytest.mark.usefixtures("verified_site")
+class TestSession:
+    def started(self, user, **values):
+        """Return a run whose session holds these values, and the session."""
+        client = Client()
+        client.force_login(user)
+        session = client.session
+        session.update(values)
+        session.save()
+        return session
+
+    def run_of(self, user, session):
+        played = run_assistant(user, "/admin/", "Hello", replies=["Hi"])
+        run = Run.objects.get(pk=played.run.pk)
+        run.session_sealed = kept_key(session)
+        run.save()
+        return run
+
+    def context(self, user, run):
+        context = context_of(user)
+        context.run_id = run.pk
+        return context
+
+    @pytest.mark.parametrize(("device", "opens"), [("device", True), ("", False)])
+    def test_site_opens_by_the_second_factor(self, boss, configured, device, opens):
+        configured(Verifying)
+        run = self.run_of(boss, self.started(boss, otp_device_id=device))
+
+        assert are_enabled(self.context(boss, run)) is opens
+
+    def test_not_after_the_session(self, boss, configured):
+        configured(Verifying)
+        session = self.started(boss, otp_device_id="device")
+        run = self.run_of(boss, session)
+        SessionStore(session.session_key).delete()
+
+        assert not are_enabled(self.context(boss, run))
+
+    def test_other_keys_are_not_there(self, boss):
+        run = self.run_of(boss, self.started(boss, otp_device_id="device", cart="full"))
+        kept = KeptSession(run.pk)
+
+        assert dict(kept.items()) == {"otp_device_id": "device"}
+        kept["cart"] = "empty"
+        kept.save()
+        assert KeptSession(run.pk).get("cart") is None
