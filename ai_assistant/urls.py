@@ -15,6 +15,7 @@ from ai_assistant.web.panel import (
     keyboard,
     messages,
     queue,
+    undo,
     views,
 )
 from ai_assistant.web.rest import routes as rest
@@ -41,6 +42,7 @@ _routes: list[URLPattern | URLResolver] = [
     path("regenerate/", branches.regenerate_view, name="regenerate"),
     path("edit-message/", branches.edit_message_view, name="edit_message"),
     path("branch/", branches.branch_view, name="branch"),
+    path("undo/", undo.undo_view, name="undo"),
     path("answer/", views.answer_view, name="answer"),
     path("edit/", views.edit_view, name="edit"),
     path("whole/", views.whole_view, name="whole"),

@@ -6,9 +6,11 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.messages import WARNING
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Count, Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -110,6 +112,7 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
     """Each changed row with its difference."""
 
     model = RowChange
+    fk_name = "change_set"
     fields = ("kind", "model", "object_id", "difference")
     readonly_fields = fields
     extra = 0
@@ -143,8 +146,12 @@ class ChangeSetAdmin(ReadOnlyAdmin):
     list_select_related = ("user", "run")
     date_hierarchy = "created_at"
     search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
-    fields = ("created_at", "tool_name", "user", "run", "call", "is_partial", "gaps")
-    readonly_fields = ("tool_name",)
+    fields = (
+        *("created_at", "kind", "tool_name", "user", "run", "call", "is_partial"),
+        *("gaps", "undo"),
+    )
+    readonly_fields = ("tool_name", "undo")
+    actions = ("undo_selected",)
     ordering = ("-created_at",)
     inlines = (RowChangeInline,)
     user_field = "user"
@@ -159,10 +166,32 @@ class ChangeSetAdmin(ReadOnlyAdmin):
         """Return the label or the name of the tool."""
         return change.label or change.tool
 
+    @admin.display(description=_("undo"))
+    def undo(self, change: ChangeSet) -> SafeString:
+        """Return the link to the plan of its undo."""
+        return format_html('<a href="{}">{}</a>', _undo_url(change), _("Show the plan"))
+
+    @admin.action(description=_("Undo the selected change"))
+    def undo_selected(
+        self, request: HttpRequest, queryset: QuerySet[ChangeSet]
+    ) -> HttpResponse | None:
+        """Show the plan of the undo; of one change at a time."""
+        chosen = list(queryset[:2])
+        if len(chosen) == 1:
+            return HttpResponseRedirect(_undo_url(chosen[0]))
+        self.message_user(
+            request, gettext("Select one change: each has its own plan."), WARNING
+        )
+        return None
+
     @admin.display(description=_("rows"), ordering="row_count")
     def row_count(self, change: Any) -> int:
         """Return how many rows were changed."""
         return int(change.row_count)
+
+
+def _undo_url(change: ChangeSet) -> str:
+    return f"{reverse('ai_assistant:undo')}?change={change.pk}"
 
 
 BREAK_CHARS = 32  # a browser breaks no word that is as long as a hash

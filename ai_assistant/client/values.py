@@ -192,6 +192,7 @@ class Change(Value):
     """What one tool call has changed, without its rows."""
 
     id: UUID
+    kind: str
     run: UUID | None
     conversation: UUID | None
     call: UUID | None

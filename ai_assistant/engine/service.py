@@ -18,6 +18,7 @@ from django.db import OperationalError
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.changes.undo.values import UndoPlan
 from ai_assistant.engine.calls.editing import (
     WrongValues,
     edit_form,
@@ -88,9 +89,18 @@ from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import (
     in_db,
     in_tool_thread,
+    in_write_thread,
     refusal_of,
     unless_locked,
 )
+from ai_assistant.engine.undo import (
+    TargetKind,
+    Undone,
+    UndoRequest,
+    UndoTarget,
+    read_plan,
+)
+from ai_assistant.engine.undo import undo as store_undo
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
 from ai_assistant.request_context import of_no_request
@@ -291,6 +301,30 @@ async def switch(user_id: UserKey, run_id: UUID) -> None:
     """Show the branch through a run. Raise Refused: not_found, busy."""
     conversation_id = await _of_person(show_branch, user_id, run_id)
     _ring(user_id, conversation_id, run_id)
+
+
+async def undo_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
+    """Return what undoing changes would do now. Raise Refused not_found."""
+    # Code of the site says who may do what: it may be slow, the engine must not be.
+    return await in_tool_thread(read_plan, user_id, target)
+
+
+async def undo(request: UndoRequest) -> Undone:
+    """
+    Undo changes as the plan said that was shown, or return the new plan.
+
+    Raise Refused if nothing is undone.
+    """
+    try:
+        undone = await in_write_thread(store_undo, request)
+    except OperationalError as error:
+        refused = refusal_of(error)
+        if refused is None:
+            raise
+        raise refused from error
+    if undone.conversation_id and undone.run_id:
+        _ring(request.user_id, undone.conversation_id, undone.run_id)
+    return undone
 
 
 def boot() -> None:

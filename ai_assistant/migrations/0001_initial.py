@@ -433,6 +433,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("call", "change of a call"),
+                            ("undo", "undo"),
+                            ("redo", "redo"),
+                        ],
+                        default="call",
+                        editable=False,
+                        max_length=8,
+                        verbose_name="kind",
+                    ),
+                ),
+                (
                     "tool",
                     models.CharField(blank=True, max_length=200, verbose_name="tool"),
                 ),
@@ -527,6 +541,10 @@ class Migration(migrations.Migration):
                 "permissions": (
                     ("view_assistant", "Can view the assistant and own history"),
                     ("use_assistant", "Can ask the assistant and answer it"),
+                    (
+                        "undo_changes",
+                        "Can undo what the assistant changed for others",
+                    ),
                 ),
             },
         ),
@@ -624,6 +642,17 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="rows",
+                        to="ai_assistant.changeset",
+                    ),
+                ),
+                (
+                    "undone_by",
+                    models.ForeignKey(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="undone_rows",
                         to="ai_assistant.changeset",
                     ),
                 ),

@@ -9,7 +9,7 @@ from ai_assistant.models.clock import DatabaseTimeField
 
 class ChangeSet(models.Model):
     """
-    The changes of one tool call, with images from which they can be undone.
+    The changes of one tool call, or of one undo, with images to undo them.
 
     It is written in the transaction of the change itself. `is_partial` says that
     something happened of which there is no image; `gaps` says what.
@@ -18,7 +18,15 @@ class ChangeSet(models.Model):
     which tool, and what. Nothing that was said is in it. It goes with its user.
     """
 
+    class Kind(models.TextChoices):
+        CALL = "call", _("change of a call")
+        UNDO = "undo", _("undo")
+        REDO = "redo", _("redo")  # the undo of an undo
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(
+        _("kind"), max_length=8, choices=Kind, default=Kind.CALL, editable=False
+    )
     run = models.ForeignKey(
         "ai_assistant.Run",
         null=True,
@@ -82,6 +90,14 @@ class RowChange(models.Model):
     before = models.JSONField(null=True, blank=True)
     after = models.JSONField(null=True, blank=True)
     fields = models.JSONField(default=list, blank=True)  # attnames that differ
+    undone_by = models.ForeignKey(
+        ChangeSet,
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="undone_rows",
+    )
 
     class Meta:
         verbose_name = _("changed row")

@@ -87,6 +87,7 @@ class Conversation(models.Model):
         permissions = (
             ("view_assistant", _("Can view the assistant and own history")),
             ("use_assistant", _("Can ask the assistant and answer it")),
+            ("undo_changes", _("Can undo what the assistant changed for others")),
         )
 
     def __str__(self) -> str:

@@ -187,4 +187,4 @@ class TestBanner:
         user = with_permissions("bo", "view_questionnaire", "add_questionnaire")
 
         empty = banner(user).strip().replace(" >", ">")
-        assert empty == '<div id="aia-banner"></div>'
+        assert empty == '<div id="aia-banner"><div id="aia-undo-banner"></div></div>'

@@ -8,9 +8,11 @@ from django import forms
 from django.contrib.auth.models import Group
 from django.utils.safestring import mark_safe
 
+from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.diffs.differences import difference_entry
+from ai_assistant.render.html.diffs.undo import plan_entry
 from ai_assistant.render.html.transcript.stale import StaleBar
 from ai_assistant.render.html.transcript.thread import Drawn
 from ai_assistant.web.panel.layout import Layout
@@ -34,6 +36,7 @@ ROUTES = [
     "regenerate",
     "edit_message",
     "branch",
+    "undo",
     "answer",
     "edit",
     "whole",
@@ -185,7 +188,31 @@ def changed(said: str = "x") -> dict:
     objects = difference(said)["objects"]
     entry = {"run_id": "r1", "label": said, "count": 3, "objects": objects}
     objects[0]["history"] = f"/{said}"
-    return {**entry, "more": 2, "gaps": [said], "saved_as": said}
+    undo = {"url": "/assistant/undo/?run=r1", "is_undone": True, "is_whole": False}
+    undo |= {"redo": "/assistant/undo/?change=c1", "at": TIME}
+    return {**entry, "more": 2, "gaps": [said], "saved_as": said, "undo": undo}
+
+
+def undo_plan(said: str = "x") -> dict:
+    """Return the plan of an undo: a field that is restored, and a conflict."""
+    both = {"name": "a", "label": said, "now": said, "restored": f"{said} a b"}
+    shown = {"key": said, "model": "a.b", "object_id": "1", "text": said}
+    rows = [
+        UndoRow(
+            **shown,
+            action="change",
+            outcome=outcome,
+            reason=said,
+            fields=[UndoField(**both, outcome=outcome, reason=said)],
+            can_overrule=outcome == Outcome.CONFLICT,
+            changed_by=said,
+            changed_at=TIME,
+        )
+        for outcome in (Outcome.RESTORE, Outcome.CONFLICT)
+    ]
+    plan = UndoPlan(rows=rows, gaps=[{"table": said}])
+    address = "/assistant/undo/?run=r1"
+    return {**plan_entry(plan, {"run": "r1"}, address), "more": 2, "has_moved": True}
 
 
 class Edited(forms.Form):
@@ -228,7 +255,10 @@ def panel(said: str = "x", **changes) -> dict:
             "chips": {"items": [chip(said)], "room": 12_000},
         },
         "layout": {"is_open": True, "mode": "dock", "width": 400},
-        "notices": {"origin": {"label": said, "route": "/admin/"}},
+        "notices": {
+            "origin": {"label": said, "route": "/admin/"},
+            "undo": changed(said),
+        },
         "thread": {
             "title": said,
             "run_id": "r1",
@@ -289,6 +319,12 @@ def context(said: str = "x", **changes) -> dict:
         **proposal(said),
         "chip": chip(said, error=said),
         "number": 1,
+        "plan": undo_plan(said),
+        "row": undo_plan(said)["rows"][1],
+        "undo": changed(said)["undo"],
+        "offer": changed(said),
+        "run_id": "r1",
+        "said": said,
         "source": source(said),
         "listed": listed(said),
         "wish": {"said": said, "words": (said,), "archived": True},

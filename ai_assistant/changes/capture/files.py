@@ -222,6 +222,17 @@ def _digest(storage: Any, name: str) -> str:
     return value_or("", lambda: _sha256(storage, name))
 
 
+def restored_file(storage: Any, name: str, file: FileChange) -> str:
+    """Give a file its old content again, and return the name that it has now."""
+    found = _digest(storage, name)
+    if found == file.sha256_before:
+        return name
+    with backup_storage().open(file.stash, "rb") as content:
+        if found and found == file.sha256_after:
+            storage.delete(name)  # written over by the change; any other is not ours
+        return str(storage.save(name, File(content, name=name)))
+
+
 def _sha256(storage: Any, name: str, *takers: Callable[[bytes], Any]) -> str:
     """Return the SHA-256 of a stored file, and give its content to `takers`."""
     digest = hashlib.sha256()

@@ -17,17 +17,16 @@ ROWS_PER_INSERT = 500  # rows in one INSERT
 
 def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet | None:
     """Store the changes of `call`; return None if there are none."""
+    made = ChangeSet(run=run, call=call, user=user, tool=call.name, label=call.label)
+    return store_as(made, recorder)
+
+
+def store_as(change_set: ChangeSet, recorder: Recorder) -> ChangeSet | None:
+    """Store what was recorded as a new change; return None if there is nothing."""
     if not recorder.rows and not recorder.gaps:
         return None
-    change_set = ChangeSet.objects.create(
-        run=run,
-        call=call,
-        user=user,
-        tool=call.name,
-        label=call.label,
-        is_partial=bool(recorder.gaps),
-        gaps=recorder.gaps,
-    )
+    change_set.is_partial, change_set.gaps = bool(recorder.gaps), recorder.gaps
+    change_set.save(force_insert=True)
     rows = [_row(change_set, place, row) for place, row in enumerate(recorder.rows)]
     RowChange.objects.bulk_create(rows, batch_size=ROWS_PER_INSERT)
     files = [

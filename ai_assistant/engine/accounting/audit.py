@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ai_assistant import conf
+from ai_assistant.changes.undo.values import Choice, UndoRow
 from ai_assistant.models.call import CallStatus, ToolCall
-from ai_assistant.models.change import RowChange
+from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.registry import registry
@@ -69,6 +70,31 @@ def run_ended(run: Run) -> None:
         user=run.user_id,
         run_id=run.pk,
         details={"code": run.error_code},
+    )
+
+
+def change_undone(
+    change: ChangeSet | None,
+    rows: Sequence[UndoRow],
+    target: Mapping[str, str],
+    choice: Choice,
+    ip: str = "",
+) -> None:
+    """Record that a person has undone changes; `change` is what that has changed."""
+    if change is None:
+        return
+    record(
+        "change.undone",
+        user=change.user_id,
+        run_id=change.run_id,
+        details={
+            **target,
+            "change": str(change.pk),
+            "objects": [f"{row.action} {row.key}" for row in rows[:OBJECTS]],
+            "objects_total": len(rows),
+            "overruled": sorted(choice.overruled)[:OBJECTS],
+        },
+        ip=ip,
     )
 
 

@@ -150,7 +150,7 @@ for (const name of ["accepted", "message-done"])
   root.addEventListener(`aia:${name}`, () => {
     if (name === "accepted") mentioned.clear();
     showChips();
-    if (byId("aia-banner")?.querySelector("a")) refresh();
+    if (byId("aia-banner")?.querySelector(".aia-origin a")) refresh();
   });
 
 root.addEventListener(

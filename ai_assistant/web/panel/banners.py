@@ -1,4 +1,4 @@
-"""The banners above a conversation: a notice of the site, and the page it is about."""
+"""The banners above a conversation: of the site, of its page, and what can be undone."""
 
 import logging
 from collections.abc import Mapping
@@ -14,6 +14,8 @@ from ai_assistant.context.page_items import page_title
 from ai_assistant.engine.service import RunScope
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry
+from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
+from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.web.panel.fields import page_path
 
 if TYPE_CHECKING:
@@ -114,3 +116,13 @@ def _is_own(scope: RunScope) -> bool:
 
 def _bare(path: str) -> str:
     return path.partition("#")[0].partition("?")[0]
+
+
+KEPT = "aia_kept"  # names the run whose changes its person wants to keep
+
+
+def offer_of(run: "Run | None", request: HttpRequest) -> Entry | None:
+    """Return the changes of a conversation's last run, to be undone, unless kept."""
+    if run is None or not run.is_final or request.COOKIES.get(KEPT) == str(run.pk):
+        return None
+    return undo_offer(changes_of_runs([run.pk]).get(run.pk))

@@ -35,7 +35,13 @@ from ai_assistant.render.html.transcript.state import (
 from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
-from ai_assistant.web.panel.banners import Origin, SiteBanner, origin_of, site_banner
+from ai_assistant.web.panel.banners import (
+    Origin,
+    SiteBanner,
+    offer_of,
+    origin_of,
+    site_banner,
+)
 from ai_assistant.web.panel.chips import (
     Chips,
     allowed_here,
@@ -52,7 +58,7 @@ VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
     *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
-    *("frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
+    *("undo", "frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
 )
 
 
@@ -112,6 +118,7 @@ class Notices:
     trouble: SiteBanner | None = None  # why no message can be sent
     banner: SiteBanner | None = None
     origin: Origin | None = None  # where the conversation belongs, if not here
+    undo: Entry | None = None  # the changes of the last run, if they can be undone
     disclaimer: str = ""
     disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
 
@@ -228,6 +235,7 @@ def drawn_panel(
         panel.notices.disclaimer = disclaimer()
         panel.notices.disclaimer_mark = mark_of(request.user)
     _draw(panel, request.user, conversation or layout.conversation)
+    panel.notices.undo = offer_of(panel.thread.run, request)
     return panel
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from ai_assistant.engine.queries import find_conversation, is_anothers
+from ai_assistant.engine.queries import find_conversation, is_anothers, last_run
 from ai_assistant.engine.service import (
     Answer,
     SentPage,
@@ -35,7 +35,7 @@ from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import back, done, own_page, panel_view
-from ai_assistant.web.panel.banners import site_banner
+from ai_assistant.web.panel.banners import offer_of, site_banner
 from ai_assistant.web.panel.fields import (
     idempotency_key,
     page_path,
@@ -50,7 +50,12 @@ from ai_assistant.web.panel.fields import (
 from ai_assistant.web.panel.layout import read_layout, write_layout
 from ai_assistant.web.panel.listing import list_context
 from ai_assistant.web.panel.messages import reach, whole_page
-from ai_assistant.web.panel.panel import Panel, bare_panel, drawn_panel, page_panel
+from ai_assistant.web.panel.panel import (
+    Panel,
+    bare_panel,
+    drawn_panel,
+    page_panel,
+)
 
 
 @require_POST
@@ -262,6 +267,8 @@ def _context(request: HttpRequest) -> HttpResponse:
     opened = request.GET.get("opened", "")
     panel = page_panel(request.user, path, title, conversation, opened=opened)
     panel.notices.banner = site_banner(request)
+    last = last_run(find_conversation(request.user.pk, conversation))
+    panel.notices.undo = offer_of(last, request)
     return render(request, "ai_assistant/context.html", {"panel": panel})
 
 

@@ -137,13 +137,14 @@ class ChangeSerializer(ReadModelSerializer):
     class Meta:
         model = ChangeSet
         fields: tuple[str, ...] = (
-            *("id", "run", "conversation", "call", "tool", "row_count"),
+            *("id", "kind", "run", "conversation", "call", "tool", "row_count"),
             *("is_partial", "gaps", "created_at"),
         )
         extra_kwargs: ClassVar = {
+            "kind": {"help_text": "Whether it is that of a call, an undo or a redo."},
             "is_partial": {
                 "help_text": "Something was changed that is not among the rows."
-            }
+            },
         }
 
     def get_run(self, row: ChangeSet) -> UUID | None:

@@ -20,6 +20,11 @@ from ai_assistant.web.rest.conversations import (
 )
 from ai_assistant.web.rest.interrupts import InterruptViewSet
 from ai_assistant.web.rest.runs import RunViewSet
+from ai_assistant.web.rest.undo import (
+    CallUndoView,
+    ChangeUndoView,
+    RunUndoView,
+)
 
 OF_CONVERSATION = "conversations/<uuid:id>"
 
@@ -44,5 +49,8 @@ urlpatterns = [
     path("", RootView.as_view(), name="root"),
     path("schema/", schema_view, name="schema"),
     path("registry/", RegistryView.as_view(), name="registry"),
+    path("runs/<uuid:id>/undo/", RunUndoView.as_view(), name="runs-undo"),
+    path("calls/<uuid:id>/undo/", CallUndoView.as_view(), name="calls-undo"),
+    path("changes/<uuid:id>/undo/", ChangeUndoView.as_view(), name="changes-undo"),
     *router.urls,
 ]

@@ -114,8 +114,8 @@ class TestList:
 
         shown = list_of(whole_page(called.conversation)[0])
 
-        (link,) = [one for one in shown.elements() if one.tag == "a"]
-        assert link.attrs["href"].endswith(f"?change={row.pk}&field=0")
+        links = [one.attrs["href"] for one in shown.elements() if one.tag == "a"]
+        assert links[0].endswith(f"?change={row.pk}&field=0")
         entry = whole_change(row, 0, 99)
         assert entry["text"].endswith("end</ins>")
         assert entry["query"] == f"change={row.pk}&field=0"
@@ -147,7 +147,7 @@ class TestList:
             ),
         )
         run_id = called.run.pk
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             entry = changes_of_runs([run_id])[run_id]
 
         brief = [str(field["brief"]) for o in entry["objects"] for field in o["fields"]]
@@ -183,7 +183,8 @@ class TestList:
 
         links = [one.attrs["href"] for one in shown.elements() if one.tag == "a"]
         assert links == [
-            f"/admin/auth/group/1{kind}/history/" for kind in ("create", "update")
+            *(f"/admin/auth/group/1{kind}/history/" for kind in ("create", "update")),
+            f"/assistant/undo/?run={called.run.pk}",
         ]
         assert "Saved as ada via the assistant." in shown.text()
 
@@ -224,7 +225,7 @@ class TestList:
             ids.append(story.run.pk)
             story.end()
 
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             assert len(changes_of_runs(ids)) == 3
 
 

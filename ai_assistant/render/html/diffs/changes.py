@@ -99,18 +99,67 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     A fixed number of queries, and one for each model that a changed row names.
     """
     sets: dict[UUID, list[ChangeSet]] = defaultdict(list)
+    undone: dict[UUID, ChangeSet] = {}
     found_sets = ChangeSet.objects.filter(run_id__in=list(run_ids))
     for change_set in found_sets.select_related("user"):
-        if change_set.run_id is not None:
+        if change_set.run_id is None:
+            continue
+        if change_set.kind == ChangeSet.Kind.CALL:
             sets[change_set.run_id].append(change_set)
+        elif change_set.kind == ChangeSet.Kind.UNDO:
+            undone[change_set.run_id] = change_set  # the last one
     if not sets:
         return {}
+    undoing = undo_entries([one.pk for found in sets.values() for one in found], undone)
     rows = _rows([one.pk for found in sets.values() for one in found])
     counts = _counts(sets)
     names = _changes_names(row for found in rows.values() for row in found)
     return {
-        run_id: _entry(run_id, found, rows, counts.get(run_id, 0), names)
+        run_id: {
+            **_entry(run_id, found, rows, counts.get(run_id, 0), names),
+            "undo": undoing.get(run_id),
+        }
         for run_id, found in sets.items()
+    }
+
+
+def undo_offer(changes: Entry | None) -> Entry | None:
+    """Return what `undo_banner.html` draws of an ended run; None once it was undone."""
+    undo = changes["undo"] if changes else None
+    return changes if undo and not undo["is_undone"] else None
+
+
+def undo_entries(
+    set_ids: Sequence[UUID], undone: Mapping[UUID, ChangeSet]
+) -> dict[UUID, Entry]:
+    """
+    Return by run what of these changes can be undone, and redone.
+
+    `undone` has the last undo of each run. One query, and a second where there is one.
+    """
+    rows = RowChange.objects.filter(change_set__in=set_ids).order_by()
+    by_run = rows.values_list("change_set__run_id")
+    totals = by_run.annotate(all=Count("pk"), taken=Count("undone_by"))
+    redoable = set(
+        RowChange.objects.filter(change_set__in=undone.values(), undone_by=None)
+        .order_by()
+        .values_list("change_set__run_id", flat=True)
+        .distinct()
+        if undone
+        else ()
+    )
+    address = reverse("ai_assistant:undo")
+    return {
+        run_id: {
+            "url": f"{address}?run={run_id}" if taken < count else "",
+            "is_undone": bool(taken),
+            "is_whole": taken == count,
+            "redo": f"{address}?change={undone[run_id].pk}"
+            if run_id in redoable
+            else "",
+            "at": undone[run_id].created_at if run_id in redoable else None,
+        }
+        for run_id, count, taken in totals
     }
 
 
@@ -139,7 +188,9 @@ def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
 
 def _counts(run_ids: Iterable[UUID]) -> dict[UUID, int]:
     """Return how many objects each run has changed; links alone count as such."""
-    rows = RowChange.objects.filter(change_set__run_id__in=list(run_ids))
+    rows = RowChange.objects.filter(
+        change_set__run_id__in=list(run_ids), change_set__kind=ChangeSet.Kind.CALL
+    )
     name = Concat("model", Value(":"), "object_id", output_field=CharField())
 
     def counted(chosen: Any) -> dict[UUID, int]:
@@ -196,13 +247,18 @@ def _history(row: RowChange) -> str:
 
 
 def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
-    """Return sentences about what happened without an image."""
+    """Return sentences about what these changes did without an image."""
     partial = [one for one in sets if one.is_partial]
+    return sentences_of_gaps([gap for one in partial for gap in one.gaps] or partial)
+
+
+def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
+    """Return sentences about what has no image; none without gaps."""
     tables = dict.fromkeys(
-        str(gap.get("table", "")) for one in partial for gap in one.gaps
+        str(gap.get("table", "")) for gap in gaps if isinstance(gap, dict)
     )
     named = [table for table in tables if table][:MOST_TABLES]
-    if not partial:
+    if not gaps:
         return []
     if not named:
         return [_("Something else was written; it cannot be shown or undone.")]

@@ -12,7 +12,7 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
-from ai_assistant.render.html.diffs.changes import changes_of_runs
+from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
 from ai_assistant.render.html.fragments import (
     entry_html,
     fragment,
@@ -223,8 +223,20 @@ class Projection:
             *self._pinned(drawn.pinned),
             *requests_to_page(run),
             *(self._usage(run) if run.is_final or drawn.pinned else []),
+            *self._offer(drawn, run),
             *self._root(drawn.state),
         ]
+
+    def _offer(self, drawn: Drawn, run: Run) -> list[Op]:
+        """Return how the offer to undo is drawn; it goes with the next message."""
+        changed = [entry.get("changes") for entry in answers(drawn.entries)]
+        if not any(changed):
+            return []
+        return [self._offered(changed[-1] if run.is_final else None)]
+
+    def _offered(self, changes: Entry | None) -> Op:
+        html = fragment("undo_banner", offer=undo_offer(changes), panel=self.panel)
+        return ["outerMorph", "aia-undo-banner", html]
 
     def _entries(self, drawn: Drawn) -> list[Op]:
         ops: list[Op] = [
@@ -305,7 +317,7 @@ class Projection:
     def _changes(self, run: Run) -> list[Op]:
         """Return how the list of what the run has changed is drawn, if it grew."""
         entry = {"changes": changes_of_runs([run.pk]).get(run.pk)}
-        html = fragment("changes", entry=entry)
+        html = fragment("changes", entry=entry, panel=self.panel)
         if html == self._changed:
             return []
         self._changed = html
@@ -324,7 +336,9 @@ class Projection:
         drafts = self.drafts.drop()
         entry = {**run_entry(run, [], {}), **run_footer(run)}
         end = fragment("run_end", entry=entry, panel=self.panel)
-        return [*drafts, ["innerMorph", f"r-{run.pk}-end", end]]
+        ops: list[Op] = [*drafts, ["innerMorph", f"r-{run.pk}-end", end]]
+        changes = changes_of_runs([run.pk]).get(run.pk)
+        return [*ops, self._offered(changes)] if changes else ops
 
     def _usage(self, run: Run) -> list[Op]:
         if not self.panel.viewer.shows_usage:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib.admin import AdminSite
+from django.contrib.admin import site as default_site
 from django.contrib.admin.utils import quote
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
@@ -24,7 +25,12 @@ from ai_assistant.tools.adapters.request import (
     admin_request,
     page_closed,
 )
-from ai_assistant.tools.data.access.sites import asking_request, lets_in, sites_of
+from ai_assistant.tools.data.access.sites import (
+    asking_request,
+    lets_in,
+    mounted_sites,
+    sites_of,
+)
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.types import RunContext
 
@@ -140,6 +146,12 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
         f"may see.{_similar_models(context, model[:LABEL_CHARS])} list_models lists "
         "all of them."
     )
+
+
+def access_of(user: Any, model: type[Model], *, perm: str = "") -> AdminAccess | None:
+    """Return the access to a model, whatever the page; None if it is closed."""
+    default_first = sorted(mounted_sites(), key=lambda one: one is not default_site)
+    return _first(default_first, model, asking_request(user), perm=perm)
 
 
 def visible_models(context: RunContext) -> list[AdminAccess]:

@@ -1,0 +1,300 @@
+"""
+Carry out the plan of an undo, inside a recording.
+
+First rows come back, parents before children; then those that stay are changed; then
+rows go. Each is saved as an instance, so that the site's signals hear of it, and then
+one UPDATE puts in just what the image says.
+"""
+
+import secrets
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+from django.db.models.deletion import ProtectedError, RestrictedError
+
+from ai_assistant.changes.capture.files import restored_file
+from ai_assistant.changes.capture.images import Image, all_rows, same_value
+from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.undo.columns import instance_of, python_value, python_values
+from ai_assistant.changes.undo.links import telling
+from ai_assistant.changes.undo.lookups import foreign_keys, taken_values, unique_sets
+from ai_assistant.changes.undo.obstacles import LINKS
+from ai_assistant.changes.undo.rows import stored_instance, wanted_image
+from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
+from ai_assistant.changes.values import concrete, meta, parent_links
+
+INTS = (models.IntegerField, models.ForeignKey, models.AutoField)
+
+
+def work_of(plan: UndoPlan, choice: Choice) -> list[UndoRow]:
+    """
+    Return the rows that are to be done, with what the person decided of conflicts.
+
+    Where people's changes are given up, conflicts are restored too.
+    """
+    rows = []
+    for row in plan.chosen(choice):
+        if row.can_overrule and row.key in choice.overruled:
+            row.outcome = Outcome.RESTORE
+            for one in row.fields:
+                if one.outcome == Outcome.CONFLICT:
+                    one.outcome = Outcome.RESTORE
+        if row.obj is not None and row.does_something:
+            rows.append(row)
+    return rows
+
+
+@dataclass(kw_only=True, slots=True)
+class Restorer:
+    """Does the work of one undo; its recording is open."""
+
+    rows: list[UndoRow]
+    recorder: Recorder
+
+    def carry_out(self) -> None:
+        """Do all of it. Raises what the site's code and the database raise."""
+        self._cover()
+        self._park()
+        for row in _parents_first(self._of("create")):
+            self._create(row)
+        for row in self._of("link")[::-1]:
+            self._link(row)
+        for row in self._of("change"):
+            self._change(row)
+        for row in self._of("unlink"):
+            self._unlink(row)
+        self._delete(self._of("delete"))
+        for row in [*self._of("create"), *self._of("change")]:
+            self._restore_files(row)
+
+    def differing(self) -> list[UndoRow]:
+        """Return the rows that are not as the plan says, once the recording is closed."""
+        return [row for row in self.rows if not self._is_as_planned(row)]
+
+    def _of(self, action: str) -> list[UndoRow]:
+        return [row for row in self.rows if row.action == action]
+
+    def _cover(self) -> None:
+        """Take images of the rows in few queries."""
+        found = [*self._of("change"), *self._of("unlink")]
+        instances = [one for row in found if (one := stored_instance(row)) is not None]
+        if instances:
+            self.recorder.cover(instances)
+        going = [stored_instance(row) for row in self._of("delete")]
+        if going := [one for one in going if one is not None]:
+            self.recorder.cover_delete(going)
+
+    # --- values that must be unique ---
+
+    def _park(self) -> None:
+        """Move values out of the way that another row of the undo needs."""
+        wanted: dict[tuple[str, Any], dict[Any, Image]] = defaultdict(dict)
+        for row in self.rows:
+            for part in row.obj.rows if row.obj else ():
+                if (image := wanted_image(row, part)) is not None:
+                    wanted[part.alias, part.model][part.pk] = image
+        for (alias, model), images in wanted.items():
+            for _pk, names, other in list(taken_values(model, alias, images)):
+                fields = [meta(model).get_field(name) for name in names]
+                field = min(fields, key=lambda one: (not one.null, one.is_relation))
+                rows = all_rows(model, alias).filter(pk=other)
+                rows.update(**{field.attname: _parked(field)})
+
+    # --- rows that come back ---
+
+    def _create(self, row: UndoRow) -> None:
+        obj = row.obj
+        if obj is None:
+            return
+        model, alias, image = obj.row.model, obj.row.alias, obj.before or {}
+        self._make_room(model, alias, obj.row.pk, image)
+        instance = instance_of(model, image, alias, is_new=True)
+        parents = {part.model for part in obj.rows[1:]}
+        if {parent for parent, _link in parent_links(model)} - parents:
+            instance.save_base(raw=True, using=alias, force_insert=True)
+        elif all_rows(model, alias).filter(pk=obj.row.pk).exists():
+            instance._state.adding = False  # made by the site's code just now
+            instance.save(using=alias)
+        else:
+            instance.save(using=alias, force_insert=True)
+        for part in obj.rows:
+            _put_in(part.model, alias, part.pk, part.before or {})
+
+    def _make_room(self, model: Any, alias: str, pk: Any, image: Image) -> None:
+        """Remove what a signal of the site has made in this undo in its place."""
+        unique = [
+            meta(model).get_field(n) for names in unique_sets(model) for n in names
+        ]
+        if not any(field.is_relation for field in unique):
+            return  # no row is made for another one
+        for _pk, _names, other in list(taken_values(model, alias, {pk: image})):
+            made = self.recorder.row(concrete(model), alias, other)
+            if made is not None and made.before is None:
+                all_rows(model, alias).filter(pk=other).delete()
+
+    def _link(self, row: UndoRow) -> None:
+        if row.obj is None:
+            return
+        image, alias, through = (
+            row.obj.before or {},
+            row.obj.row.alias,
+            row.obj.row.model,
+        )
+        values = python_values(through, image)
+        key = meta(through).pk.attname
+        if all_rows(through, alias).filter(pk=values[key]).exists():
+            del values[key]  # of another link by now
+        with telling(row, through, image, alias, "add"):
+            all_rows(through, alias).bulk_create([through(**values)])
+
+    def _unlink(self, row: UndoRow) -> None:
+        if row.obj is None or row.now is None:
+            return
+        alias, through = row.obj.row.alias, row.obj.row.model
+        key = python_value(meta(through).pk, row.now[meta(through).pk.attname])
+        with telling(row, through, row.now, alias, "remove"):
+            all_rows(through, alias).filter(pk=key).delete()
+
+    # --- rows that stay ---
+
+    def _change(self, row: UndoRow) -> None:
+        instance = stored_instance(row)
+        if row.obj is None or row.now is None or instance is None:
+            return
+        model, alias = row.obj.row.model, row.obj.row.alias
+        fields = {one.attname: one for one in meta(model).concrete_fields}
+        image = dict(row.now)
+        for one in row.fields:
+            if one.outcome in DOES:
+                image[one.attname] = one.raw
+                value = python_value(fields[one.attname], one.raw)
+                setattr(instance, one.attname, value)
+        instance.save(using=alias)
+        tables = [(model, row.obj.row.pk)]
+        tables += [(p, image.get(link.attname)) for p, link in parent_links(model)]
+        for table, pk in tables:
+            _put_in(table, alias, pk, image)
+
+    # --- rows that go ---
+
+    def _delete(self, rows: list[UndoRow]) -> None:
+        """Delete rows, newest first; one that protects another goes before it."""
+        left = rows
+        while left:
+            waiting, error = [], None
+            for row in left:
+                try:
+                    self._delete_one(row)
+                except (ProtectedError, RestrictedError) as protected:
+                    waiting.append(row)
+                    error = protected
+            if error is not None and len(waiting) == len(left):
+                raise error
+            left = waiting
+
+    @staticmethod
+    def _delete_one(row: UndoRow) -> None:
+        if row.obj is None:
+            return
+        first = row.obj.row
+        found = all_rows(first.model, first.alias).filter(pk=first.pk).first()
+        if found is not None:  # else it went with another one
+            found.delete(using=first.alias)
+
+    # --- files ---
+
+    def _restore_files(self, row: UndoRow) -> None:
+        if row.obj is None:
+            return
+        by_field = {file.field: file for file in row.files if file.stash}
+        for part in row.obj.rows:
+            for field in meta(part.model).local_concrete_fields:
+                file = by_field.get(field.attname)
+                name = (part.before or {}).get(field.attname)
+                restored = [one.attname for one in row.fields if one.outcome in DOES]
+                is_wanted = row.action == "create" or field.attname in restored
+                if file is None or not name or not is_wanted:
+                    continue
+                known = self.recorder.row(part.model, part.alias, part.pk)
+                if known is not None:
+                    self.recorder.files.keep_all([known])
+                saved = restored_file(field.storage, name, file)
+                if saved != name:
+                    found = all_rows(part.model, part.alias).filter(pk=part.pk)
+                    found.update(**{field.attname: saved})
+
+    # --- afterwards ---
+
+    def _is_as_planned(self, row: UndoRow) -> bool:
+        if row.obj is None:
+            return True
+        for part in row.obj.rows:
+            found = self.recorder.row(part.model, part.alias, part.pk)
+            if row.action in LINKS:
+                continue
+            wanted = wanted_image(row, part)
+            if found is None:
+                return False
+            after = found.after
+            if wanted is None or after is None:
+                if (wanted is None) != (after is None):
+                    return False
+                continue
+            files = {file.field for file in row.files}
+            if any(
+                not same_value(after.get(name), value)
+                for name, value in wanted.items()
+                if name in after and name not in files
+            ):
+                return False
+        return True
+
+
+def _put_in(model: Any, alias: str, pk: Any, image: Image) -> None:
+    """Set all columns of one row, in one table, to what the image says."""
+    local = [one for one in meta(model).local_concrete_fields if not one.primary_key]
+    values = {
+        one.attname: python_value(one, image[one.attname])
+        for one in local
+        if one.attname in image and not getattr(one, "generated", False)
+    }
+    if values:
+        all_rows(model, alias).filter(pk=pk).update(**values)
+
+
+def _parked(field: Any) -> Any:
+    """Return a value that no row has; it is replaced before the undo ends."""
+    if field.null:
+        return None
+    target = field.target_field if field.is_relation else field
+    if isinstance(target, models.UUIDField):
+        return uuid.uuid4()
+    if isinstance(target, INTS):
+        return secrets.randbelow(2**15) + 2**15 - 2**15 * 2
+    return secrets.token_hex(16)[: getattr(target, "max_length", None) or 32]
+
+
+def _parents_first(rows: Iterable[UndoRow]) -> Iterator[UndoRow]:
+    """Yield rows so that what a foreign key points to is there before."""
+    left = {row.key: row for row in rows}
+    while left:
+        ready = [row for row in left.values() if not _waits_for(row, left)]
+        # A circle: the database checks foreign keys at the end only.
+        for row in ready or list(left.values())[:1]:
+            del left[row.key]
+            yield row
+
+
+def _waits_for(row: UndoRow, others: dict[str, UndoRow]) -> bool:
+    if row.obj is None:
+        return False
+    image = row.obj.before or {}
+    for field in foreign_keys(row.obj.row.model):
+        key = f"{meta(concrete(field.related_model)).label_lower}:{image.get(field.attname)}"
+        if key != row.key and key in others:
+            return True
+    return False

@@ -1,0 +1,161 @@
+"""The plan of an undo: what it would do to each object, and why not more."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from django.db import models
+
+from ai_assistant.changes.capture.images import Image, image_digest
+from ai_assistant.changes.verify.differences import RecordedObject
+from ai_assistant.models.change import FileChange
+
+
+class Outcome(StrEnum):
+    """What becomes of an object, or of one of its fields."""
+
+    RESTORE = "restore"
+    MERGE = "merge"  # of a text: what a person wrote since stays in it
+    SAME = "same"  # it is as before already
+    CONFLICT = "conflict"  # somebody has changed it since
+    GONE = "gone"  # somebody has deleted it since
+    BLOCKED = "blocked"  # it cannot be restored
+
+
+DOES = (Outcome.RESTORE, Outcome.MERGE)
+
+
+@dataclass(kw_only=True, slots=True)
+class UndoField:
+    """
+    One field of an object that stays: as it is now, and as it would be.
+
+    `left` is what the assistant had written; `raw` the JSON of the restored column.
+    """
+
+    name: str
+    label: str
+    outcome: Outcome
+    now: str = ""
+    restored: str = ""
+    left: str = ""
+    reason: str = ""
+    attname: str = ""
+    raw: Any = None
+
+
+@dataclass(kw_only=True, slots=True)
+class UndoRow:
+    """
+    One object, as the plan shows it.
+
+    `action` is what the undo does: "change" it, "create" it again, "delete" it, or
+    "link" and "unlink" two objects.
+    """
+
+    key: str  # app.model:pk
+    action: str
+    model: str
+    object_id: str
+    text: str
+    outcome: Outcome
+    reason: str = ""
+    fields: list[UndoField] = field(default_factory=list)
+    changed_by: str = ""  # of a conflict
+    changed_at: datetime | None = None
+    can_overrule: bool = False
+    obj: RecordedObject | None = None  # None: there is nothing to work with
+    now: Image | None = None  # with the columns of all its tables
+    files: Sequence[FileChange] = ()
+
+    @property
+    def does_something(self) -> bool:
+        """Whether the undo changes it, unless the person says otherwise."""
+        if self.outcome in DOES:
+            return True
+        return any(one.outcome in DOES for one in self.fields)
+
+    def block(self, reason: str) -> None:
+        """Leave the object as it is."""
+        self.outcome, self.reason = Outcome.BLOCKED, reason
+        self.can_overrule = False
+
+    def settle(self) -> None:
+        """Decide what becomes of the object from its fields."""
+        found = {one.outcome for one in self.fields}
+        in_order = (Outcome.CONFLICT, *DOES, Outcome.BLOCKED)
+        outcome = next((one for one in in_order if one in found), Outcome.SAME)
+        self.outcome = Outcome.RESTORE if outcome in DOES else outcome
+        self.can_overrule = self.outcome == Outcome.CONFLICT
+
+    @property
+    def alias(self) -> str:
+        """Return the alias of its database."""
+        return self.obj.row.alias if self.obj else "default"
+
+    def digest(self) -> list[Any]:
+        """Return what has to be the same when it is carried out."""
+        now = None if self.now is None else image_digest(self.now)
+        fields = [[one.attname, one.outcome, one.reason] for one in self.fields]
+        return [self.key, self.action, self.outcome, self.reason, now, fields]
+
+
+@dataclass(kw_only=True, slots=True)
+class UndoPlan:
+    """What undoing some changes would do now, newest first."""
+
+    rows: list[UndoRow]
+    gaps: list[dict[str, Any]] = field(default_factory=list)
+    is_redo: bool = False  # it undoes an undo
+
+    @property
+    def digest(self) -> str:
+        """The digest of all that is shown, with the versions of the rows, as hex."""
+        lines = json.dumps([[row.digest() for row in self.rows], self.gaps])
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    @property
+    def does_something(self) -> bool:
+        """Whether anything would change."""
+        return any(row.does_something or row.can_overrule for row in self.rows)
+
+    def chosen(self, choice: "Choice") -> list[UndoRow]:
+        """Return the rows that a person has chosen."""
+        return [row for row in self.rows if choice.takes(row.key)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """Which rows of a plan are undone, and in which people's changes are given up."""
+
+    rows: frozenset[str] | None = None  # None: all, but for those left out
+    left_out: frozenset[str] = frozenset()
+    overruled: frozenset[str] = frozenset()
+
+    def takes(self, key: str) -> bool:
+        """Return whether the row of this key is undone."""
+        return key not in self.left_out and (self.rows is None or key in self.rows)
+
+
+class Permissions(Protocol):
+    """
+    Why the person may not do something in the admin; empty texts if they may.
+
+    The instances are those of the database, or one that would be created again.
+    """
+
+    def to_change(self, obj: models.Model, raws: Mapping[str, Any]) -> dict[str, str]:
+        """Return reasons by attname; that under "" is for the whole object."""
+
+    def to_create(self, instance: models.Model) -> str:
+        """Return why it may not be added."""
+
+    def to_delete(self, obj: models.Model) -> str:
+        """Return why it may not be deleted."""
+
+    def to_link(self, through: Any, image: Image) -> str:
+        """Return why a many-to-many link may not be changed."""

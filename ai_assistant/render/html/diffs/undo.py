@@ -1,0 +1,139 @@
+"""The plan of an undo, as its card draws it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.timezone import is_aware, localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
+from ai_assistant.changes.values import FieldChange, model_name
+from ai_assistant.render.html.diffs.changes import sentences_of_gaps
+from ai_assistant.render.html.diffs.differences import Entry, field_entry, tell_apart
+from ai_assistant.text.hidden_characters import mark_hidden_characters
+
+MOST_SHOWN = 200
+VALUE_CHARS = 60
+KINDS = {"create": "create", "delete": "delete"}
+
+
+def plan_entry(plan: UndoPlan, named: Mapping[str, Any], url: str) -> Entry:
+    """Return what `undo_plan.html` draws; `named` is the target, as {"run": its id}."""
+    ((kind, own),) = named.items()
+    shown = plan.rows[:MOST_SHOWN]
+    count = sum(row.does_something or row.can_overrule for row in plan.rows)
+    among = sum(len(row.fields) for row in shown)
+    rows = [_row(row, among) for row in shown]
+    tell_apart(rows)
+    return {
+        "kind": kind,
+        "id": str(own),
+        "url": url,
+        "digest": plan.digest,
+        "title": _title(plan, count),
+        "verb": _("Redo") if plan.is_redo else _("Undo"),
+        "does_something": plan.does_something,
+        "conflicts": any(row.outcome == Outcome.CONFLICT for row in plan.rows),
+        "gaps": sentences_of_gaps(plan.gaps),
+        "rows": rows,
+        "more": len(plan.rows) - len(shown),
+        "has_moved": False,
+    }
+
+
+def _title(plan: UndoPlan, count: int) -> str:
+    if plan.is_redo:
+        text = ngettext("Redo %(count)d change", "Redo %(count)d changes", count)
+    else:
+        text = ngettext("Undo %(count)d change", "Undo %(count)d changes", count)
+    return text % {"count": count}
+
+
+def _row(row: UndoRow, among: int) -> Entry:
+    fields = [one for one in row.fields if one.outcome != Outcome.SAME]
+    return {
+        "key": row.key,
+        "id": row.object_id,
+        "model": row.model,
+        "action": row.action,
+        "kind": KINDS.get(row.action, "change"),
+        "outcome": str(row.outcome),
+        "text": mark_hidden_characters(row.text),
+        "word": _word(row),
+        "reason": row.reason,
+        "chooses": row.does_something or row.can_overrule,
+        "fields": [_field(one, among) for one in fields],
+        "is_conflict": row.outcome in (Outcome.CONFLICT, Outcome.GONE),
+        "can_overrule": row.can_overrule,
+        "since": _since(row),
+        "keeps": _keeps(row),
+        "overrules": _overrules(row),
+    }
+
+
+def _field(field: UndoField, among: int) -> Entry:
+    change = FieldChange(
+        name=field.name, label=field.label, before=field.now, after=field.restored
+    )
+    entry = field_entry(change, "change", among)
+    entry["outcome"] = str(field.outcome)
+    entry["reason"] = field.reason
+    entry["kept"] = mark_hidden_characters(field.now)
+    if field.outcome == Outcome.MERGE:
+        entry["reason"] = _("What was written since stays in the text.")
+    return entry
+
+
+def _word(row: UndoRow) -> str:
+    """Return the model, and what happens to the object."""
+    name = model_name(row.model)
+    words = {
+        Outcome.SAME: _("is as before already"),
+        Outcome.GONE: _("has been deleted"),
+        Outcome.BLOCKED: _("cannot be restored"),
+    }
+    word = words.get(row.outcome) or {
+        "create": _("comes back"),
+        "delete": _("is deleted"),
+        "link": _("is linked again"),
+        "unlink": _("is unlinked"),
+    }.get(row.action, "")
+    return f"{name}, {word}" if word else name
+
+
+def _since(row: UndoRow) -> str:
+    if row.changed_at is None:
+        return _("Changed since")
+    moment = localtime(row.changed_at) if is_aware(row.changed_at) else row.changed_at
+    when = date_format(moment, "DATETIME_FORMAT")
+    if not row.changed_by:
+        return _("Changed since, %(when)s") % {"when": when}
+    values = {"user": row.changed_by, "when": when}
+    return _("Changed since by %(user)s, %(when)s") % values
+
+
+def _keeps(row: UndoRow) -> str:
+    if row.action == "delete":
+        return _("Keep it")
+    values = ", ".join(_quoted(one.now) for one in _conflicts(row))
+    return _("Keep %(values)s") % {"values": values}
+
+
+def _overrules(row: UndoRow) -> str:
+    if row.action == "delete":
+        return _("Delete it all the same")
+    values = ", ".join(_quoted(one.restored) for one in _conflicts(row))
+    return _("Restore %(values)s") % {"values": values}
+
+
+def _conflicts(row: UndoRow) -> list[UndoField]:
+    return [one for one in row.fields if one.outcome == Outcome.CONFLICT]
+
+
+def _quoted(text: str) -> str:
+    if not text:
+        return _("empty")
+    short = text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]}…"
+    return f"“{mark_hidden_characters(short)}”"

@@ -1,0 +1,277 @@
+"""What a person may change, add and delete in the admin now, object by object."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.contenttypes.fields import GenericForeignKey
+from django.db.models import Model
+from django.forms.models import _get_foreign_key
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.capture.images import Image
+from ai_assistant.changes.undo.columns import python_value
+from ai_assistant.changes.undo.links import owner_of
+from ai_assistant.changes.verify.auto_fields import is_volatile
+from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.safety.policy.form_limits import (
+    admin_form_class,
+    form_limits,
+    may_limit,
+    names_value,
+    says_itself,
+)
+from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.form_classes import FIELD_METHODS
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    access_of,
+    is_closed_on,
+)
+from ai_assistant.tools.data.access.sites import mounted_sites
+
+Fields = Mapping[str, Any]  # of a form, by name
+# The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
+FORM_FIELDS = (
+    *("formfield_for_foreignkey", "formfield_for_manytomany"),
+    *("formfield_for_choice_field", "get_field_queryset"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """An inline whose rows belong to a page of the admin, and the object of that page."""
+
+    access: AdminAccess  # to the model of the page
+    inline: Any
+    parent: Model | None  # None: it is not there
+
+
+class AdminPermissions:
+    """The permissions of one person, asked of the ModelAdmins of the site."""
+
+    def __init__(self, user: Any) -> None:
+        self._user = user
+        self._accesses: dict[tuple[Any, str], AdminAccess | None] = {}
+        self._forms: dict[Any, Fields] = {}
+
+    # --- objects that stay ---
+
+    def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
+        """Return why columns may not be changed, by attname; "" is the whole object."""
+        access = self._access(type(obj))
+        if access is None or self._hidden(access, obj):
+            return self._to_change_inline(obj, raws)
+        page = access.at_object(obj.pk)
+        may = page.model_admin.has_change_permission(page.request, obj)
+        if not may or not page.opens_page():
+            return {"": _("You may not change it.")}
+        fields = self._form_fields(page, obj)
+        return _reasons(page.model_admin, fields, obj, raws)
+
+    def _to_change_inline(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
+        for place in self._places(obj):
+            request = place.access.request
+            if place.parent is None or not self._may_change_page(place):
+                continue
+            if not place.inline.has_change_permission(request, place.parent):
+                continue
+            formset = place.inline.get_formset(request, place.parent)
+            return _reasons(place.inline, formset.form.base_fields, obj, raws)
+        return {"": _("You may not change it.")}
+
+    def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
+        admin = page.model_admin
+        is_same_for_all = not (
+            says_itself(admin) or is_overridden(admin, *FIELD_METHODS, *FORM_FIELDS)
+        )
+        if is_same_for_all and page.model in self._forms:
+            return self._forms[page.model]
+        none: Fields = {}
+        fields: Fields = value_or(
+            none,
+            lambda: admin_form_class(admin, page.request, obj)(instance=obj).fields,
+            "the form of %r could not be made",
+            admin,
+        )
+        if is_same_for_all:
+            self._forms[page.model] = fields
+        return fields
+
+    # --- objects that come and go ---
+
+    def to_create(self, instance: Model) -> str:
+        """Return why the object may not be added again."""
+        if self._gives_rights(instance):
+            return _("It gives rights that you do not have.")
+        access = self._access(type(instance), "add")
+        if access is not None:
+            page = access.at_page("add")
+            admin, request = page.model_admin, page.request
+            its_page = access.at_object(instance.pk)
+            if admin.has_add_permission(request) and its_page.may_see(instance):
+                return "" if page.opens_page() else _("You may not add it.")
+        for place in self._places(instance):
+            may = place.inline.has_add_permission(place.access.request, place.parent)
+            if may and self._may_change_page(place):
+                return ""
+        return _("You may not add it.")
+
+    def to_delete(self, obj: Model) -> str:
+        """Return why the object may not be deleted."""
+        access = self._access(type(obj), "delete")
+        if access is not None and not self._hidden(access, obj, "delete"):
+            page = access.at_object(obj.pk, "delete")
+            if page.model_admin.has_delete_permission(page.request, obj):
+                return "" if page.opens_page() else _("You may not delete it.")
+        for place in self._places(obj):
+            may = place.inline.has_delete_permission(place.access.request, place.parent)
+            is_offered = place.parent is not None and place.inline.can_delete
+            if may and is_offered and self._may_change_page(place):
+                return ""
+        return _("You may not delete it.")
+
+    def to_link(self, through: Any, image: Image) -> str:
+        """Return why two objects may not be linked, or their link removed."""
+        found = value_or(None, lambda: owner_of(through, image, "default"))
+        refused = _("You may not change it.")
+        if found is None:
+            return refused
+        field, owner, _other = found
+        if is_sensitive_field(field):
+            return refused
+        access = self._access(type(owner))
+        if access is None or self._hidden(access, owner):
+            return refused
+        page = access.at_object(owner.pk)
+        if not page.model_admin.has_change_permission(page.request, owner):
+            return refused
+        is_there = field.name in self._form_fields(page, owner)
+        inlines = page.model_admin.get_inline_instances(page.request, owner)
+        is_inline = any(inline.model is through for inline in inlines)
+        return "" if is_there or is_inline else refused
+
+    def _gives_rights(self, instance: Any) -> bool:
+        if getattr(self._user, "is_superuser", False):
+            return False
+        is_user = hasattr(instance, "has_perm")
+        return is_user and any(
+            getattr(instance, name, False) is True for name in RIGHTS
+        )
+
+    # --- where an object is in the admin ---
+
+    def _access(self, model: Any, perm: str = "") -> AdminAccess | None:
+        if (model, perm) not in self._accesses:
+            self._accesses[model, perm] = access_of(self._user, model, perm=perm)
+        return self._accesses[model, perm]
+
+    @staticmethod
+    def _hidden(access: AdminAccess, obj: Model, page: Any = "change") -> bool:
+        """Return whether the page of the object does not find it, or shows it to others."""
+        its_page = access.at_object(obj.pk, page)
+        admin, request = its_page.model_admin, its_page.request
+        if is_overridden(admin, "get_queryset", "get_object"):
+            if admin.get_object(request, str(obj.pk)) is None:
+                return True
+        elif not type(obj)._default_manager.filter(pk=obj.pk).exists():
+            return True
+        return not its_page.may_see(obj) and page == "change"
+
+    def _places(self, obj: Model) -> Iterator[Place]:
+        """Yield the inlines that show the object, on pages that the person may see."""
+        for site in mounted_sites():
+            for model in site._registry:
+                if not _has_inlines(site._registry[model]):
+                    continue
+                access = self._access(model)
+                if access is None or access.site is not site:
+                    continue
+                yield from self._places_on(access, obj)
+
+    def _places_on(self, access: AdminAccess, obj: Model) -> Iterator[Place]:
+        admin = access.model_admin
+        for inline_class in admin.get_inlines(access.request, None):
+            if not issubclass(type(obj), inline_class.model):
+                continue
+            if is_closed_on(access.site, type(obj)):
+                continue
+            parent = value_or(None, lambda: _parent(access, inline_class, obj))  # noqa: B023
+            page = access.at_object(parent.pk) if parent else access.at_page("add")
+            for inline in admin.get_inline_instances(page.request, parent):
+                if type(inline) is inline_class:
+                    yield Place(access=page, inline=inline, parent=parent)
+
+    def _may_change_page(self, place: Place) -> bool:
+        admin, request = place.access.model_admin, place.access.request
+        if place.parent is None:
+            return bool(admin.has_add_permission(request))
+        if self._hidden(place.access, place.parent):
+            return False
+        return bool(admin.has_change_permission(request, place.parent))
+
+
+def _reasons(
+    admin: Any, fields: Fields, obj: Model, raws: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return why the form of an object would not set these columns, by attname."""
+    options = obj._meta
+    by_attname = {field.attname: field for field in options.concrete_fields}
+    reasons = {}
+    for attname, raw in raws.items():
+        field = by_attname[attname]
+        reason = _reason(admin, fields, field, raw)
+        if reason:
+            reasons[attname] = reason
+    return reasons
+
+
+def _reason(admin: Any, fields: Fields, field: Any, raw: Any) -> str:
+    name = capfirst(str(field.verbose_name))
+    refused = _("%(field)s cannot be changed on its page in the admin.") % {
+        "field": name
+    }
+    if is_sensitive_field(field):
+        return refused
+    if not field.editable or is_volatile(field):
+        return ""  # no form has it: the site keeps it beside what people write
+    form_field = fields.get(field.name)
+    if form_field is None or form_field.disabled:
+        return refused
+    if may_limit(admin, field):
+        limit = form_limits(_Form(fields), [field]).get(field.name)
+        value = value_or(None, lambda: python_value(field, raw))
+        if limit is not None and not names_value(limit, field, value):
+            return _(
+                "%(field)s: its page in the admin does not offer the old value."
+            ) % {"field": name}
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    fields: Fields
+
+
+def _has_inlines(admin: Any) -> bool:
+    return bool(admin.inlines) or is_overridden(
+        admin, "get_inlines", "get_inline_instances"
+    )
+
+
+def _parent(access: AdminAccess, inline: Any, obj: Any) -> Model | None:
+    """Return the object on whose page an inline shows `obj`; None if it is not there."""
+    if ct_field := getattr(inline, "ct_fk_field", None):
+        generic: Any = next(
+            one
+            for one in inline.model._meta.private_fields
+            if isinstance(one, GenericForeignKey) and one.fk_field == ct_field
+        )
+        found = getattr(obj, generic.name)
+        return found if isinstance(found, access.model) else None
+    key = _get_foreign_key(access.model, inline.model, fk_name=inline.fk_name)
+    value = getattr(obj, key.attname)
+    rows = access.model._base_manager.filter(**{key.target_field.attname: value})
+    return rows.first()

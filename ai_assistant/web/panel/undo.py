@@ -1,0 +1,131 @@
+"""Undo and redo: the plan on a card, or a page of its own, and doing what it says."""
+
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from ai_assistant.changes.undo.values import Choice, UndoPlan
+from ai_assistant.engine.queries import find_conversation, get_or_404, last_run, runs
+from ai_assistant.engine.service import (
+    TargetKind,
+    Undone,
+    UndoRequest,
+    UndoTarget,
+    undo,
+    undo_plan,
+)
+from ai_assistant.engine.storage.units import in_db
+from ai_assistant.exceptions import Refused
+from ai_assistant.render.html.diffs.changes import changes_of_runs
+from ai_assistant.render.html.diffs.undo import plan_entry
+from ai_assistant.request_context import full_path, to_the_end
+from ai_assistant.safety.identity.session import session_stamp
+from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
+from ai_assistant.web.panel.banners import KEPT, offer_of
+from ai_assistant.web.panel.fields import MOST_ROWS, read_uuid
+from ai_assistant.web.panel.panel import bare_panel
+
+KINDS: tuple[TargetKind, ...] = ("run", "call", "change")
+CONFLICT = "conflict-"
+
+
+@require_http_methods(["GET", "POST"])
+@panel_view(use=True)
+async def undo_view(request: HttpRequest) -> HttpResponse:
+    """Show what undoing changes would do (GET), or do it (POST)."""
+    if request.method == "GET":
+        plan = await undo_plan(request.user.pk, _target(request))
+        return await in_db(_plan_page, request, plan)
+    if request.POST.get("do") == "keep":
+        return await in_db(_keep, request)
+    undone = await to_the_end(undo(_decided(request)))
+    if undone.moved is not None:
+        return await in_db(partial(_plan_page, moved=True), request, undone.moved)
+    return await in_db(_done, request, undone)
+
+
+def _target(request: HttpRequest) -> UndoTarget:
+    for kind in KINDS:
+        if kind in request.POST or kind in request.GET:
+            return UndoTarget(kind=kind, id=read_uuid(request, kind))
+    raise Refused("not_found", _("These changes do not exist."))
+
+
+def _decided(request: HttpRequest) -> UndoRequest:
+    chosen = frozenset(request.POST.getlist("rows")[:MOST_ROWS])
+    listed = frozenset(request.POST.getlist("listed")[:MOST_ROWS])
+    takes_rest = request.POST.get("rest") == "1"
+    overruled = [
+        value
+        for name, value in request.POST.items()
+        if name.startswith(CONFLICT) and isinstance(value, str) and value
+    ]
+    return UndoRequest(
+        user_id=request.user.pk,
+        target=_target(request),
+        digest=request.POST.get("digest", ""),
+        choice=Choice(
+            rows=None if takes_rest else chosen,
+            left_out=listed - chosen if takes_rest else frozenset(),
+            overruled=frozenset(overruled),
+        ),
+        ip=session_stamp(request).ip,
+    )
+
+
+def _plan_page(
+    request: HttpRequest, plan: UndoPlan, *, moved: bool = False
+) -> HttpResponse:
+    """Draw the plan: as a card of the panel, or on a page of its own."""
+    target = _target(request)
+    url = f"{full_path(request).partition('?')[0]}?{target.kind}={target.id}"
+    entry = plan_entry(plan, {target.kind: target.id}, url)
+    entry["has_moved"] = moved
+    context = {"plan": entry, "panel": bare_panel(request.user, back(request))}
+    if request.headers.get(FETCHED):
+        return render(request, "ai_assistant/undo_plan.html", context)
+    status = 409 if moved else 200
+    return own_page(request, "ai_assistant/undo_page.html", context, status=status)
+
+
+def _done(request: HttpRequest, undone: Undone) -> HttpResponse:
+    """Draw the list of changes anew, and the banner; the plan goes."""
+    if not request.headers.get(FETCHED):
+        return done(request)
+    panel = bare_panel(request.user, back(request))
+    changes = changes_of_runs([undone.run_id]) if undone.run_id else {}
+    context: dict[str, Any] = {
+        "panel": panel,
+        "run_id": undone.run_id,
+        "entry": {"changes": changes.get(undone.run_id) if undone.run_id else None},
+        "offer": None,
+        "said": _said(undone),
+    }
+    conversation = find_conversation(request.user.pk, str(undone.conversation_id))
+    context["offer"] = offer_of(last_run(conversation), request)
+    return render(request, "ai_assistant/undo_done.html", context)
+
+
+def _said(undone: Undone) -> str:
+    """Return what is said of an undo to who does not see it."""
+    count = len(undone.rows)
+    text = ngettext("%(count)d change undone", "%(count)d changes undone", count)
+    return text % {"count": count}
+
+
+def _keep(request: HttpRequest) -> HttpResponse:
+    """Offer no undo of a run above the conversation any more."""
+    run = get_or_404(runs(request.user.pk), read_uuid(request, "run"))
+    response = done(request)
+    if request.headers.get(FETCHED):
+        context = {"panel": bare_panel(request.user, back(request)), "offer": None}
+        response = render(request, "ai_assistant/undo_banner.html", context)
+    response.set_cookie(
+        KEPT, str(run.pk), samesite="Lax", secure=request.is_secure(), httponly=True
+    )
+    return response

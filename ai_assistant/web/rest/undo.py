@@ -1,0 +1,199 @@
+"""The undo of what runs, calls or single changes have changed: its plan, and itself."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from ai_assistant.changes.undo.values import Choice, Outcome, UndoPlan
+from ai_assistant.engine.service import (
+    Undone,
+    UndoRequest,
+    UndoTarget,
+    undo,
+    undo_plan,
+)
+from ai_assistant.render.html.diffs.changes import sentences_of_gaps
+from ai_assistant.web.panel.fields import MOST_ROWS
+from ai_assistant.web.problems import CONTENT_TYPE, STATUS, problem
+from ai_assistant.web.rest.base import (
+    ApiView,
+    Scope,
+    caller_of,
+    carry_out,
+    operation,
+    user_key,
+)
+from ai_assistant.web.rest.serializers import Body, Moment, ReadSerializer, Text
+
+OUTCOMES = [str(one) for one in Outcome]
+KEY_CHARS = 500
+MOVED = "moved"
+PROBLEMS = (
+    "not_found",
+    MOVED,
+    "busy",
+    "nothing",
+    "incomplete",
+    "too_many",
+    "undo_failed",
+)
+
+
+class UndoFieldSerializer(ReadSerializer):
+    """One field of an object that stays."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()
+    outcome = serializers.ChoiceField(OUTCOMES)
+    now = serializers.CharField(help_text="Its value.")
+    restored = serializers.CharField(help_text="The value that it would have.")
+    left = serializers.CharField(help_text="The value that the assistant had written.")
+    reason = serializers.CharField(help_text="Why it stays; or empty.")
+
+
+class UndoRowSerializer(ReadSerializer):
+    """One object, and what becomes of it."""
+
+    key = serializers.CharField(help_text="What `rows` and `overrule` name.")
+    action = serializers.CharField(
+        help_text="`change`, `create` (it was deleted), `delete` (it was created), "
+        "`link` or `unlink`"
+    )
+    model = serializers.CharField()
+    object_id = serializers.CharField()
+    text = serializers.CharField()
+    outcome = serializers.ChoiceField(
+        OUTCOMES,
+        help_text="`restore`, `same` (as before already), `conflict` (somebody has "
+        "changed it since: it stays, unless it is overruled), `gone` or `blocked`",
+    )
+    reason = serializers.CharField()
+    can_overrule = serializers.BooleanField()
+    changed_by = serializers.CharField(help_text="Who has changed it since, if known.")
+    changed_at = Moment()
+    fields = UndoFieldSerializer(many=True)
+
+
+class PlanSerializer(ReadSerializer):
+    """What an undo would do now, the newest change first."""
+
+    digest = serializers.CharField(help_text="What a POST has to include.")
+    does_something = serializers.BooleanField()
+    gaps = serializers.SerializerMethodField(
+        help_text="What was changed and cannot be undone, in sentences."
+    )
+    rows = UndoRowSerializer(many=True)
+
+    def get_gaps(self, plan: UndoPlan) -> list[str]:
+        return sentences_of_gaps(plan.gaps)
+
+
+class UndoneSerializer(ReadSerializer):
+    """What an undo has done."""
+
+    change = serializers.UUIDField(
+        source="change_id",
+        help_text="The change that it was; undo that to redo. Null if all was as before.",
+    )
+    undone = serializers.SerializerMethodField(help_text="The keys of its objects.")
+    differing = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Those that the code of the site has left in another state.",
+    )
+
+    def get_undone(self, done: Undone) -> list[str]:
+        return [row.key for row in done.rows]
+
+
+class UndoBody(Body):
+    """What a person has decided, who has seen the plan."""
+
+    digest = Text(min_length=1, max_length=64, help_text="Of the plan.")
+    rows = serializers.ListField(
+        child=Text(min_length=1, max_length=KEY_CHARS),
+        default=None,
+        allow_null=True,
+        max_length=MOST_ROWS,
+        help_text="The keys of the objects to undo; without it all.",
+    )
+    overrule = serializers.ListField(
+        child=Text(min_length=1, max_length=KEY_CHARS),
+        default=list,
+        max_length=MOST_ROWS,
+        help_text="The keys of conflicts in which what people changed since is given up.",
+    )
+
+
+class UndoView(ApiView):
+    """The undo of what a person's assistant has changed: its plan, and itself."""
+
+    write_scope = Scope.APPROVE
+    kind: ClassVar[Any]
+
+    @operation(answers={200: PlanSerializer}, problems=("not_found",))
+    def get(self, request: Request, id: UUID) -> Response:
+        """Read what undoing these changes would do now."""
+        target = UndoTarget(kind=self.kind, id=id)
+        plan = carry_out(undo_plan(user_key(request), target))
+        return Response(PlanSerializer(plan).data)
+
+    @operation(
+        body=UndoBody,
+        answers={200: UndoneSerializer},
+        problems=PROBLEMS,
+        example={"digest": "9f86d0…"},
+    )
+    def post(self, request: Request, id: UUID) -> Response:
+        """
+        Do what the plan of that digest says.
+
+        If something has moved since it was read, nothing is undone: the problem `moved`
+        has the new plan as `plan`.
+        """
+        body, caller = self.read_body(), caller_of(request)
+        rows = body["rows"]
+        choice = Choice(
+            rows=None if rows is None else frozenset(rows),
+            overruled=frozenset(body["overrule"]),
+        )
+        decided = UndoRequest(
+            user_id=caller.user.pk,
+            target=UndoTarget(kind=self.kind, id=id),
+            digest=body["digest"],
+            choice=choice,
+            ip=caller.stamp.ip,
+        )
+        undone = carry_out(undo(decided))
+        return (
+            Response(UndoneSerializer(undone).data) if undone.done else _moved(undone)
+        )
+
+
+class RunUndoView(UndoView):
+    """The undo of what a run has changed."""
+
+    kind = "run"
+
+
+class CallUndoView(UndoView):
+    """The undo of what a call has changed."""
+
+    kind = "call"
+
+
+class ChangeUndoView(UndoView):
+    """The undo of one change; that of an undo is a redo."""
+
+    kind = "change"
+
+
+def _moved(undone: Undone) -> Response:
+    """Return the new plan."""
+    sentence = _("Something has changed since the plan was read. Check it again.")
+    body = problem(STATUS[MOVED], MOVED, sentence)
+    body["plan"] = PlanSerializer(undone.moved).data
+    return Response(body, STATUS[MOVED], content_type=CONTENT_TYPE)

@@ -1,0 +1,244 @@
+"""What the assistant has changed is taken back, in a real browser."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
+
+Visit = Callable[..., Visitor]
+
+SECTION = "questionnaires.section"
+DONE = [text("That is settled.")]
+
+
+class Sections:
+    """Sections that no other test changes, the oldest first."""
+
+    taken = 0
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+
+    def take(self, count: int) -> list[int]:
+        rows = self.oracle.rows("SELECT id FROM questionnaires_section ORDER BY id")
+        start = 10 + Sections.taken
+        Sections.taken += count
+        return [row["id"] for row in rows][start : start + count]
+
+    def titles(self, ids: list[int]) -> list[str]:
+        rows = self.oracle.rows("SELECT id, title FROM questionnaires_section")
+        found = {row["id"]: str(row["title"]) for row in rows}
+        return [found.get(one, "") for one in ids]
+
+
+@pytest.fixture
+def sections(oracle: Oracle) -> Sections:
+    return Sections(oracle)
+
+
+@pytest.fixture
+def says(model: ModelServerProcess) -> Iterator[Callable[..., None]]:
+    def script(*steps: list[Any]) -> None:
+        model.script("undoing", [*steps, DONE])
+
+    yield script
+    model.script("undoing", [DONE])
+
+
+@pytest.fixture
+def change(says: Callable[..., None]) -> Callable[..., None]:
+    """Let the assistant give sections another title."""
+
+    def do(panel: Panel, ids: list[int], title: str, *, js: bool = True) -> None:
+        values = {"title": title}
+        says([call("change_objects", {"model": SECTION, "ids": ids, "values": values})])
+        if not js:
+            return
+        panel.ask("Change them. [[script:undoing]]")
+        panel.wait_state("waiting-approval")
+        panel.approve()
+        panel.wait_done()
+
+    return do
+
+
+def plan_of(panel: Panel) -> Locator:
+    return panel.page.locator("#aia-pinned .aia-undo-plan")
+
+
+def changes_of(panel: Panel) -> Locator:
+    return panel.log.locator(".aia-changes").last
+
+
+def apply(panel: Panel) -> None:
+    plan_of(panel).locator("[data-aia-undo-apply]").click()
+    expect(plan_of(panel)).to_have_count(0)
+
+
+@pytest.mark.scenario(28)
+class TestUndo:
+    @pytest.mark.row("R04")
+    def test_undo_all_from_the_banner_and_redo(
+        self, panel: Panel, sections: Sections, change: Callable[..., None]
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed")
+        offer = panel.page.locator("#aia-banner [data-aia-undo-all]")
+        expect(offer).to_be_visible()
+        panel.reload()
+        expect(offer).to_be_visible()
+
+        offer.click()
+        expect(plan_of(panel)).to_be_visible()
+        assert sections.titles(ids) == ["Renamed"] * 2
+        apply(panel)
+
+        assert sections.titles(ids) == before
+        expect(offer).to_have_count(0)
+        expect(changes_of(panel)).to_contain_text("Undone")
+        panel.reload()
+        expect(offer).to_have_count(0)
+        changes_of(panel).locator("[data-aia-redo]").click()
+        apply(panel)
+        assert sections.titles(ids) == ["Renamed"] * 2
+        expect(changes_of(panel).locator("[data-aia-undo]")).to_be_visible()
+
+    def test_two_of_five(
+        self, panel: Panel, sections: Sections, change: Callable[..., None]
+    ) -> None:
+        ids = sections.take(5)
+        before = sections.titles(ids)
+        change(panel, ids, "Five")
+
+        changes_of(panel).locator("[data-aia-undo]").click()
+        boxes = plan_of(panel).locator("input[name=rows]")
+        expect(boxes).to_have_count(5)
+        # The newest change is the first.
+        for number in (0, 1, 2):
+            boxes.nth(number).uncheck()
+        apply(panel)
+
+        assert sections.titles(ids) == [*before[:2], "Five", "Five", "Five"]
+        expect(changes_of(panel)).to_contain_text("Undone in part")
+
+    @pytest.mark.parametrize("overrules", [False, True])
+    def test_conflict(
+        self,
+        panel: Panel,
+        sections: Sections,
+        change: Callable[..., None],
+        overrules: bool,  # noqa: FBT001 - of the parameters
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed")
+        other = panel.page.context.new_page()
+        other.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/change/")
+        other.locator("#id_title").fill("By hand")
+        other.locator("[name=_save]").click()
+        other.wait_for_url("**/section/")
+        other.close()
+
+        changes_of(panel).locator("[data-aia-undo]").click()
+        conflict = plan_of(panel).locator(".aia-conflict")
+        expect(conflict).to_contain_text("admin")
+        if overrules:
+            conflict.get_by_label("Restore").check()
+        apply(panel)
+
+        kept = before[0] if overrules else "By hand"
+        assert sections.titles(ids) == [kept, before[1]]
+
+    def test_cancel_changes_nothing(
+        self, panel: Panel, sections: Sections, change: Callable[..., None]
+    ) -> None:
+        ids = sections.take(2)
+        change(panel, ids, "Renamed")
+
+        changes_of(panel).locator("[data-aia-undo]").click()
+        plan_of(panel).locator("[data-aia-undo-cancel]").click()
+
+        expect(plan_of(panel)).to_have_count(0)
+        assert sections.titles(ids) == ["Renamed"] * 2
+
+    def test_moved_shows_the_plan_anew(
+        self,
+        panel: Panel,
+        sections: Sections,
+        change: Callable[..., None],
+    ) -> None:
+        ids = sections.take(2)
+        change(panel, ids, "Renamed")
+        changes_of(panel).locator("[data-aia-undo]").click()
+        expect(plan_of(panel)).to_be_visible()
+        other = panel.page.context.new_page()
+        other.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/change/")
+        other.locator("#id_title").fill("By hand")
+        other.locator("[name=_save]").click()
+        other.wait_for_url("**/section/")
+        other.close()
+
+        plan_of(panel).locator("[data-aia-undo-apply]").click()
+
+        expect(plan_of(panel)).to_contain_text("Something has changed")
+        assert sections.titles(ids) == ["By hand", "Renamed"]
+
+    def test_kept_changes_are_not_offered_again(
+        self, panel: Panel, sections: Sections, change: Callable[..., None]
+    ) -> None:
+        change(panel, sections.take(2), "Renamed")
+        offer = panel.page.locator("#aia-banner [data-aia-undo-all]")
+        expect(offer).to_be_visible()
+
+        panel.page.locator("#aia-banner [name=do][value=keep]").click()
+        expect(offer).to_have_count(0)
+        panel.reload()
+
+        expect(offer).to_have_count(0)
+        expect(changes_of(panel).locator("[data-aia-undo]")).to_be_visible()
+
+
+class TestWithoutJavaScript:
+    def test_undo(
+        self,
+        visit: Visit,
+        server: DemoServer,
+        sections: Sections,
+        change: Callable[..., None],
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        tab = visit(server, java_script_enabled=False).tab()
+        tab.goto("/admin/questionnaires/")
+        tab.page.locator("#aia-launcher").click()
+        change(tab, ids, "Plain", js=False)
+        with tab.page.expect_navigation():
+            tab.ask("Change them. [[script:undoing]]")
+
+        def is_in(state: str) -> Callable[[], bool]:
+            def look() -> bool:
+                tab.page.reload()
+                return bool(tab.state == state)
+
+            return look
+
+        tab.wait(is_in("waiting-approval"), "the approval")
+        with tab.page.expect_navigation():
+            tab.approve()
+        tab.wait(is_in("idle"), "the end")
+        with tab.page.expect_navigation():
+            changes_of(tab).locator("[data-aia-undo]").click()
+        with tab.page.expect_navigation():
+            tab.page.locator(".aia-undo-plan [data-aia-undo-apply]").click()
+
+        assert sections.titles(ids) == before
+        assert "Undone" in changes_of(tab).inner_text()
