@@ -228,10 +228,8 @@ def _remember(request: HttpRequest, response: HttpResponse, conversation: UUID) 
     layout = read_layout(request)
     said = request.POST.get("look_only")  # no word of it: as it was
     look_only = layout.look_only if said is None else said == "1"
-    left = replace(
-        layout, is_open=True, conversation=str(conversation), look_only=look_only
-    )
-    write_layout(response, left)
+    left = replace(layout, is_open=True, conversation=str(conversation))
+    write_layout(response, replace(left, look_only=look_only))
 
 
 def _check_conversation(request: HttpRequest, named: str) -> None:
