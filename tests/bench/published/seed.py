@@ -32,13 +32,11 @@ SAID = sentence("seed", 60)
 OLD = timezone.now() - timedelta(days=2)
 
 
-for kind in (Run, Message, Step, RunEvent, UsageLedger):
-    # Rows of the past: the column takes what it is given.
-    kind._meta.get_field("created_at").auto_now_add = False
-
-
 def write(sizes: list[int], others: int) -> list[str]:
     """Write all rows; return the ids of the conversations of these sizes."""
+    for kind in (Run, Message, Step, RunEvent, UsageLedger):
+        # Rows of the past: the column takes what it is given.
+        kind._meta.get_field("created_at").auto_now_add = False
     people = get_user_model().objects
     admin = people.get(username="admin")
     users = [admin, *(people.create_user(f"user{n}") for n in range(USERS - 1))]
