@@ -17,7 +17,7 @@ from tests.servers.process import Process
 
 pytestmark = [pytest.mark.broad, pytest.mark.servers]
 ROOT = Path(__file__).resolve().parents[2]
-STOPPED_S = 15.0
+STOPPED_S = 60.0
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ class UndoRowSerializer(ReadSerializer):
     reason = serializers.CharField()
     can_overrule = serializers.BooleanField()
     changed_by = serializers.CharField(help_text="Who has changed it since, if known.")
-    changed_at = Moment()
+    changed_at = Moment(allow_null=True)
     fields = UndoFieldSerializer(many=True)
 
 

@@ -107,7 +107,9 @@ def fuzz(operation, mode, caller: Owned, other: Owned) -> set[int]:
         case.validate_response(response, checks=TOLD)
         said = response.content.decode("utf-8", "replace")
         assert not [word for word in other.secrets if word in said]
-        if is_seeded and owner is other and "{id}" in operation.path:
+        # A superuser may undo what the assistant changed for others.
+        is_open = operation.path.endswith("/undo/") and caller.name == "admin"
+        if is_seeded and owner is other and "{id}" in operation.path and not is_open:
             assert response.status_code in (400, 404), said
 
     run()
