@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.hosts.packages.cases import Case, Typed
-from tests.tools.data.oracle.browser import Elements, Posted, _values, with_row
+from tests.tools.data.oracle.browser import Posted, posted_by, with_row
 
 
 class Person:
@@ -47,9 +47,7 @@ class Person:
     def _save(self, url: str) -> None:
         page = self.client.get(url)
         assert page.status_code == 200, f"{url}: {page.status_code}"
-        posted = controls_of(
-            page.content.decode(), f"{self.model._meta.model_name}_form"
-        )
+        posted = posted_by(page.content.decode(), f"{self.model._meta.model_name}_form")
         for prefix in self.case.rows:
             with_row(posted, prefix, int(posted[f"{prefix}-TOTAL_FORMS"][0]))
         lay_over(posted, self.case.typed)
@@ -64,21 +62,6 @@ class Person:
         response = self.client.post(url, data)
         if response.status_code != 302:
             self.fault = _errors(response)
-
-
-def controls_of(html: str, form_id: str) -> Posted:
-    """Return what a form posts if nobody touches it: the named one, or that of Save."""
-    mark = f'id="{form_id}"' if f'id="{form_id}"' in html else 'name="_save"'
-    start = html.rindex("<form", 0, html.index(mark))
-    end = html.index("</form>", start)
-    posted: Posted = {}
-    for control in Elements(html[start:end]).found:
-        name = control.get("name")
-        if name and "disabled" not in control:
-            for value in _values(control):
-                posted.setdefault(name, []).append(value)
-    posted.pop("csrfmiddlewaretoken", None)
-    return posted
 
 
 def lay_over(posted: Posted, typed: Typed) -> None:

@@ -34,8 +34,10 @@ class Elements(HTMLParser):
 
 
 def posted_by(html: str, form_id: str) -> Posted:
-    """Return what the form with this id posts if nobody touches it."""
-    start = html.rindex("<form", 0, html.index(f'id="{form_id}"'))
+    """Return what a form posts if nobody touches it: the named one, or that of Save."""
+    own = f'id="{form_id}"'
+    mark = own if own in html else 'name="_save"'
+    start = html.rindex("<form", 0, html.index(mark))
     posted: Posted = {}
     for control in Elements(html[start : html.index("</form>", start)]).found:
         name = control.get("name")
