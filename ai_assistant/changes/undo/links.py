@@ -38,22 +38,26 @@ def links_now(
     return found
 
 
-def without_replaced_links(images: list[RowImage]) -> list[RowImage]:
-    """Return the rows without links that were removed and made again."""
-    removed: dict[tuple[Any, ...], RowImage] = {}
-    replaced: set[int] = set()
+def last_links(images: list[RowImage]) -> list[RowImage]:
+    """
+    Return the rows with one change at most between two objects: the last.
+
+    Without those whose link was removed and then made again. Several removals in a
+    row say that a person has made the link again in between.
+    """
+    changes: dict[tuple[Any, ...], list[RowImage]] = defaultdict(list)
     for image in images:
-        if not image.is_link:
-            continue
-        row = image.before or image.after or {}
-        key = meta(image.model).pk.attname
-        ends = tuple(str(value) for name, value in row.items() if name != key)
-        place = (image.alias, image.model, ends)
-        if image.kind == "m2m_remove":
-            removed[place] = image
-        elif place in removed:
-            replaced |= {id(image), id(removed.pop(place))}
-    return [image for image in images if id(image) not in replaced]
+        if image.is_link:
+            row = image.before or image.after or {}
+            key = meta(image.model).pk.attname
+            ends = tuple(str(value) for name, value in row.items() if name != key)
+            changes[image.alias, image.model, ends].append(image)
+    kept: set[int] = set()
+    for found in changes.values():
+        kinds = [image.kind for image in found]
+        if kinds[-2:] != ["m2m_remove", "m2m_add"]:
+            kept.add(id(found[-1]))
+    return [one for one in images if not one.is_link or id(one) in kept]
 
 
 class telling:  # noqa: N801 - reads as a word of the sentence in which it stands

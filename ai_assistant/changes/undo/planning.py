@@ -18,7 +18,7 @@ from ai_assistant.changes.capture.images import (
 )
 from ai_assistant.changes.display import display_value
 from ai_assistant.changes.undo.columns import is_readable
-from ai_assistant.changes.undo.links import links_now, without_replaced_links
+from ai_assistant.changes.undo.links import last_links, links_now
 from ai_assistant.changes.undo.lookups import (
     note_who,
 )
@@ -103,7 +103,7 @@ class Planner:
             if image.kind or row.was_touched or row.files:
                 self._changed[id(image)] = row
                 images.append(image)
-        images = without_replaced_links(images)
+        images = last_links(images)
         objects = [
             obj
             for obj in objects_of(images)[::-1]

@@ -201,6 +201,25 @@ class TestRelations:
 
         assert outcomes(assistant.plan()) == {Outcome.SAME}
 
+    def test_link_removed_again_after_a_person_has_made_it_again(self, assistant):
+        work, style = Work.objects.get(title="Work 1"), Style.objects.first()
+        assistant.do(lambda: work.styles.remove(style))
+        work.styles.add(style)
+        assistant.do(lambda: work.styles.remove(style))
+
+        assert assistant.undo() == []
+        assert list(work.styles.filter(pk=style.pk)) == [style]
+
+    def test_link_made_again_after_a_person_has_removed_it(self, assistant):
+        work, style = Work.objects.get(title="Work 1"), Style.objects.first()
+        work.styles.remove(style)
+        assistant.do(lambda: work.styles.add(style))
+        work.styles.remove(style)
+        assistant.do(lambda: work.styles.add(style))
+
+        assert assistant.undo() == []
+        assert not work.styles.filter(pk=style.pk).exists()
+
     def test_parent_alone_when_its_child_stays(self, assistant):
         museum = Museum.objects.get(name="Museum 1")
         assistant.do(Museum.objects.get(pk=museum.pk).delete)
