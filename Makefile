@@ -25,15 +25,14 @@ FRAGMENTS := find ai_assistant project templates tests -name '*.html' 2>/dev/nul
 unexport PYTHONDONTWRITEBYTECODE
 # Tests wait for servers for a third of their time: one process more than two cores
 # have. Who has no test left takes over some of another's.
-PROCESSES := 3
-WORKERS = -n $(PROCESSES) --dist worksteal
+WORKERS := -n 3 --dist worksteal
 # What each part found, so that `make test` can say at its end what failed.
 RESULTS := build/tests
 NOTED = --junitxml=$(RESULTS)/$@.xml
 # Tests that try very much of a kind, or take seconds. They run without coverage, which
 # would double their time: that each line is reached is for the other tests to show.
 # Those that share a site or a database server stay together.
-BROAD = -m "broad and not faults" -n $(PROCESSES) --dist loadgroup \
+BROAD := -m "broad and not faults" -n 3 --dist loadgroup \
   tests/attacks tests/docs tests/tools/data/oracle \
   $$(grep -rl --include='test_*.py' 'mark\.broad' tests)
 # What starts no process and takes no time: `make check` runs it, of one ROOM or of all.
@@ -80,16 +79,13 @@ smoke: browser-program
 	$(BIN)/pytest -m smoke $(NOTED) tests/browser
 
 .PHONY: test
-# Kills and browsers wait for half of their time: what computes runs beside them, and
-# gives way to them.
+# The kills wait for half of their time: lint and the core run beside them.
 test: venv system ## lint, types, import contracts, migrations and all tests
 	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
-	@echo "Lint, core, unit and broad run beside: see build/beside.txt"
-	@nice -n 15 $(MAKE) --no-print-directory --keep-going PROCESSES=2 \
-	    lint migrations core unit broad share > build/beside.txt 2>&1 & beside=$$!; \
-	  trap 'kill $$beside' INT TERM; \
-	  $(MAKE) --no-print-directory --keep-going kills browser; status=$$?; \
-	  wait $$beside || status=2; cat build/beside.txt; \
+	@$(MAKE) --no-print-directory --keep-going lint migrations core > build/lint.txt 2>&1 & lint=$$!; \
+	  $(MAKE) --no-print-directory kills; status=$$?; \
+	  wait $$lint || status=2; cat build/lint.txt; \
+	  $(MAKE) --no-print-directory --keep-going unit broad share browser || status=2; \
 	  $(PY) tools/failures.py $(RESULTS); exit $$status
 
 .PHONY: lint ruff templates types imports scripts
@@ -113,7 +109,7 @@ migrations: venv
 
 .PHONY: core unit broad browser kills coverage
 core: venv
-	$(BIN)/pytest -q $(NOTED) --cov --cov-report= --cov-fail-under=0 $(CORE_TESTS)
+	$(BIN)/pytest -q -n 2 $(NOTED) --cov --cov-report= --cov-fail-under=0 $(CORE_TESTS)
 	$(BIN)/coverage report --format=total --include='$(CORE)' --fail-under=100
 unit: venv ## unit and integration tests
 ifdef MEASURED

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,11 @@ examples.register_profile(
     "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 examples.load_profile("tests")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell ignores Ctrl-C for what it runs in the background, and so would each
+    # server that a test starts and stops with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["tests.servers.fixtures", "tests.figures", "tests.levels"]
 
