@@ -55,6 +55,7 @@ class UndoRequest:
     digest: str
     choice: Choice = field(default_factory=Choice)
     ip: str = ""
+    asked_in: UUID | None = None  # the run in which the assistant was told to
 
 
 @dataclass(kw_only=True, slots=True)
@@ -112,7 +113,7 @@ def undo(request: UndoRequest) -> Undone:
 def _undo(request: UndoRequest) -> Undone:
     user = _checked_user(request.user_id)
     sets = _change_sets(user, request.target)
-    run = _locked(sets)
+    run = _locked(sets, request.asked_in)
     with taken_back_with(written_ones()):
         plan = make_plan(sets, AdminPermissions(user))
         if plan.digest != request.digest:
@@ -121,11 +122,15 @@ def _undo(request: UndoRequest) -> Undone:
         with recording() as recorder:
             restorer = Restorer(rows=work, recorder=recorder)
             restorer.carry_out()
-        check_rows_free(recorder.rows, run or Run())
+        # Objects may be locked for the run that asks.
+        asks = Run(pk=request.asked_in) if request.asked_in else run
+        check_rows_free(recorder.rows, asks or Run())
         change = store_as(_new_change_set(plan, run, user), recorder)
     _mark(sets, plan, request.choice, work, change)
     write_history(work, user, run)
     target = {request.target.kind: str(request.target.id), "digest": request.digest}
+    if request.asked_in:
+        target["asked_in"] = str(request.asked_in)
     change_undone(change, work, target, request.choice, request.ip)
     return Undone(
         conversation_id=run.conversation_id if run else None,
@@ -168,17 +173,20 @@ def _is_own(user: Any, target: UndoTarget) -> bool:
     return bool(rows and rows(user.pk).filter(pk=target.id).exists())
 
 
-def _locked(sets: Sequence[ChangeSet]) -> Run | None:
+def _locked(sets: Sequence[ChangeSet], asked_in: UUID | None) -> Run | None:
     """Let no other undo, and no run, work on these changes; return their run."""
     if not sets:
         raise _nothing()
     keys = [one.pk for one in sets]
     conversations = {one.run.conversation_id for one in sets if one.run is not None}
-    Conversation.objects.filter(pk__in=conversations).lock_row()
+    # Where a run is under way no undo begins; and a message that comes has the lock.
+    asking = Run.objects.filter(pk=asked_in) if asked_in else Run.objects.none()
+    ours = asking.values_list("conversation_id", flat=True)
+    Conversation.objects.filter(pk__in=conversations.difference(ours)).lock_row()
     # By a write that changes nothing: SQLite has no locks of rows.
     ChangeSet.objects.filter(pk__in=keys).update(tool=F("tool"))
     active = Run.objects.filter(conversation__in=conversations, state__in=UNFINISHED)
-    if active.exists():
+    if active.exclude(pk__in=asking).exists():
         raise Refused(
             "busy",
             _("The assistant is still working in this conversation. Stop it first."),

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.display import display_value
+from ai_assistant.changes.display import display_value, sentences_of_gaps
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
     FieldChange,
@@ -88,7 +88,6 @@ def _names(model: Any, keys: list[str]) -> dict[str, str]:
 
 
 SHOWN_ROWS = 50  # of one change; more are counted
-MOST_TABLES = 5  # that are named where there is no image
 LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
 
 
@@ -250,24 +249,6 @@ def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
     """Return sentences about what these changes did without an image."""
     partial = [one for one in sets if one.is_partial]
     return sentences_of_gaps([gap for one in partial for gap in one.gaps] or partial)
-
-
-def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
-    """Return sentences about what has no image; none without gaps."""
-    tables = dict.fromkeys(
-        str(gap.get("table", "")) for gap in gaps if isinstance(gap, dict)
-    )
-    named = [table for table in tables if table][:MOST_TABLES]
-    if not gaps:
-        return []
-    if not named:
-        return [_("Something else was written; it cannot be shown or undone.")]
-    sentence = ngettext(
-        "Something else was written in table %(tables)s; it cannot be shown or undone.",
-        "Something else was written in tables %(tables)s; it cannot be shown or undone.",
-        len(named),
-    )
-    return [sentence % {"tables": ", ".join(named)}]
 
 
 def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
