@@ -40,6 +40,8 @@ from ai_assistant.models.run import (
 from ai_assistant.text.unicode import is_control
 from ai_assistant.types import UserKey
 
+UNDO_OTHERS = "ai_assistant.undo_changes"
+
 M = TypeVar("M", bound=Model)
 
 
@@ -94,6 +96,16 @@ def feedback(user_id: UserKey) -> QuerySet[Feedback]:
 def changes(user_id: UserKey) -> QuerySet[ChangeSet]:
     """Return what the runs of a user have changed; that outlives its conversation."""
     return ChangeSet.objects.filter(user_id=user_id)
+
+
+def changes_of_object(user: Any, model: str, object_id: str) -> QuerySet[RowChange]:
+    """Return what was changed of an object that this user may undo, newest first."""
+    rows = RowChange.objects.filter(model=model, object_id=object_id)
+    rows = rows.filter(change_set__kind=ChangeSet.Kind.CALL)
+    if not user.has_perm(UNDO_OTHERS):
+        rows = rows.filter(change_set__user=user)
+    rows = rows.select_related("change_set__user")
+    return rows.order_by("-change_set__created_at", "-pk")
 
 
 def row_changes(user_id: UserKey) -> QuerySet[RowChange]:

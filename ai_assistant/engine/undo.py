@@ -20,7 +20,7 @@ from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
-from ai_assistant.engine.queries import calls, changes, runs
+from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, runs
 from ai_assistant.engine.storage.units import refusal_of, unit
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -32,7 +32,6 @@ from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
 
-UNDO_OTHERS = "ai_assistant.undo_changes"
 MOST_ROWS = 1000  # that one undo changes
 
 TargetKind = Literal["run", "call", "change"]

@@ -84,7 +84,8 @@ def _plan_page(
     """Draw the plan: as a card of the panel, or on a page of its own."""
     target = _target(request)
     url = f"{full_path(request).partition('?')[0]}?{target.kind}={target.id}"
-    entry = plan_entry(plan, {target.kind: target.id}, url)
+    only = request.GET.get("only", "")
+    entry = plan_entry(plan, {target.kind: target.id}, url, only)
     entry["has_moved"] = moved
     context = {"plan": entry, "panel": bare_panel(request.user, back(request))}
     if request.headers.get(FETCHED):

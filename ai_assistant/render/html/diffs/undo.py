@@ -18,14 +18,23 @@ VALUE_CHARS = 60
 KINDS = {"create": "create", "delete": "delete"}
 
 
-def plan_entry(plan: UndoPlan, named: Mapping[str, Any], url: str) -> Entry:
-    """Return what `undo_plan.html` draws; `named` is the target, as {"run": its id}."""
+def plan_entry(
+    plan: UndoPlan, named: Mapping[str, Any], url: str, only: str = ""
+) -> Entry:
+    """
+    Return what `undo_plan.html` draws; `named` is the target, as {"run": its id}.
+
+    With the key of an object as `only`, that one alone is ticked.
+    """
     ((kind, own),) = named.items()
     shown = plan.rows[:MOST_SHOWN]
     count = sum(row.does_something for row in plan.rows)
     among = sum(len(row.fields) for row in shown)
     rows = [_row(row, among) for row in shown]
     tell_apart(rows)
+    has_only = any(row["key"] == only for row in rows)
+    for row in rows:
+        row["is_ticked"] = not has_only or row["key"] == only
     return {
         "kind": kind,
         "id": str(own),
@@ -38,6 +47,7 @@ def plan_entry(plan: UndoPlan, named: Mapping[str, Any], url: str) -> Entry:
         "gaps": sentences_of_gaps(plan.gaps),
         "rows": rows,
         "more": len(plan.rows) - len(shown),
+        "takes_more": not has_only,
         "has_moved": False,
     }
 
