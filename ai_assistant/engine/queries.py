@@ -212,6 +212,15 @@ def left_changes(user_id: UserKey | None = None) -> QuerySet[ChangeSet]:
     return left if user_id is None else left.filter(user_id=user_id)
 
 
+def changes_with_images(
+    before: datetime, user_id: UserKey | None = None
+) -> QuerySet[ChangeSet]:
+    """Return the changes from before `before` that can still be undone."""
+    rows = RowChange.objects.filter(change_set=OuterRef("pk")).with_images()
+    old = ChangeSet.objects.filter(Exists(rows), created_at__lt=before)
+    return old if user_id is None else old.filter(user_id=user_id)
+
+
 def runs_of_tokens(tokens: Collection[UUID] | QuerySet[Any]) -> QuerySet[Run]:
     """Return what works for access tokens, and would end with them."""
     return Run.objects.filter(token_id__in=tokens, state__in=UNATTENDED)

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
@@ -144,12 +145,8 @@ def is_admin_page(
 def dress(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """Put the panel into the page if it takes one, and what its form or history needs."""
     for add, failed in PARTS:
-        content = value_or(
-            None,
-            lambda: add(request, response),
-            failed,
-            request.path,  # noqa: B023
-        )
+        added = partial(add, request, response)
+        content = value_or(None, added, failed, request.path)
         if content is not None:
             _replace(response, content)
     return inject(request, response) if wants_panel(request) else response

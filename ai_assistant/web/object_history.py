@@ -55,8 +55,11 @@ def _entries(user: Any, model: Any, own: str) -> list[dict[str, Any]]:
             "user": row.change_set.user,
             "kind": row.get_kind_display(),
             "is_undone": row.undone_by_id is not None,
+            "is_kept": row.has_images,
             "url": f"{address}?"
-            + urlencode({"change": str(row.change_set_id), "only": f"{label(model)}:{key}"}),
+            + urlencode(
+                {"change": str(row.change_set_id), "only": f"{label(model)}:{key}"}
+            ),
         }
         for row in rows
     ]
