@@ -101,7 +101,8 @@ class Changes:
     warnings: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
     rows_argument: str = ""  # of the call: its list of ids, of which some may be chosen
-    undoable: bool = True
+    undoable: bool = True  # but for its limits
+    undo_limits: tuple[str, ...] = ()  # sentences: what could not be undone, and why
     exact: str = ""
     hidden: tuple[HiddenField, ...] = ()
     plan: str = ""

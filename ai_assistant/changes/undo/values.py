@@ -183,5 +183,8 @@ class Permissions(Protocol):
     def to_delete(self, obj: models.Model) -> str:
         """Return why it may not be deleted."""
 
+    def to_delete_any(self, model: Any) -> str:
+        """Return why no object of this model may be deleted."""
+
     def to_link(self, through: Any, image: Image) -> str:
         """Return why a many-to-many link may not be changed."""

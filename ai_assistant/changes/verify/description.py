@@ -94,7 +94,8 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
         versions=_versions(objects),
-        undoable=not recorder.gaps,
+        undoable=bool(objects) or not recorder.gaps,
+        undo_limits=(_("What cannot be shown stays."),) if recorder.gaps else (),
         exact=fingerprint(recorder),
     )
 

@@ -55,6 +55,8 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         "related": [_related(one, changes.model) for one in changes.related],
         "warnings": [mark_hidden_characters(one) for one in changes.warnings],
         "undoable": changes.undoable,
+        "undo_limits": [mark_hidden_characters(one) for one in changes.undo_limits],
+        "is_undo": bool(changes.plan),
         # A warning may be about something that cannot be shown.
         "is_empty": changes.is_empty and not changes.warnings,
     }
