@@ -20,7 +20,7 @@ from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
-from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, runs
+from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, get_or_404, runs
 from ai_assistant.engine.storage.units import refusal_of, unit
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -34,12 +34,16 @@ logger = logging.getLogger("ai_assistant")
 
 MOST_ROWS = 1000  # that one undo changes
 
-TargetKind = Literal["run", "call", "change"]
+TargetKind = Literal["run", "call", "change", "since"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UndoTarget:
-    """Whose changes are undone: those of a run, of a call, or one change."""
+    """
+    Whose changes are undone: those of a run, of a call, or one change.
+
+    "since" is a run with all that came after it in its conversation.
+    """
 
     kind: TargetKind
     id: UUID
@@ -113,6 +117,8 @@ def _undo(request: UndoRequest) -> Undone:
     user = _checked_user(request.user_id)
     sets = _change_sets(user, request.target)
     run = _locked(sets, request.asked_in)
+    if request.target.kind == "since":
+        run = Run.objects.get(pk=request.target.id)
     with taken_back_with(written_ones()):
         plan = make_plan(sets, AdminPermissions(user))
         if plan.digest != request.digest:
@@ -157,7 +163,9 @@ def _change_sets(user: Any, target: UndoTarget) -> list[ChangeSet]:
         ChangeSet.objects.all() if sees_all else changes(user.pk)
     )
     visible = visible.select_related("run")
-    if target.kind == "change":
+    if target.kind == "since":
+        found = list(_since(user, visible, target.id))
+    elif target.kind == "change":
         found = list(visible.filter(pk=target.id))
     else:
         kept = Q(run__conversation__deleted_at=None, kind=ChangeSet.Kind.CALL)
@@ -167,8 +175,20 @@ def _change_sets(user: Any, target: UndoTarget) -> list[ChangeSet]:
     return sorted(found, key=lambda one: (one.created_at, one.pk))
 
 
+def _since(
+    user: Any, visible: QuerySet[ChangeSet], run_id: UUID
+) -> QuerySet[ChangeSet]:
+    """Return what was changed in a conversation of the user from a run on."""
+    run = get_or_404(runs(user.pk), run_id, _("These changes do not exist."))
+    return visible.filter(
+        kind=ChangeSet.Kind.CALL,
+        run__conversation=run.conversation_id,
+        run__created_at__gte=run.created_at,
+    )
+
+
 def _is_own(user: Any, target: UndoTarget) -> bool:
-    rows: Any = {"run": runs, "call": calls}.get(target.kind)
+    rows: Any = {"run": runs, "since": runs, "call": calls}.get(target.kind)
     return bool(rows and rows(user.pk).filter(pk=target.id).exists())
 
 

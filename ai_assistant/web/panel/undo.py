@@ -16,6 +16,7 @@ from ai_assistant.engine.service import (
     Undone,
     UndoRequest,
     UndoTarget,
+    go_back,
     undo,
     undo_plan,
 )
@@ -30,7 +31,7 @@ from ai_assistant.web.panel.banners import KEPT, offer_of
 from ai_assistant.web.panel.fields import MOST_ROWS, read_uuid
 from ai_assistant.web.panel.panel import bare_panel
 
-KINDS: tuple[TargetKind, ...] = ("run", "call", "change")
+KINDS: tuple[TargetKind, ...] = ("run", "call", "change", "since")
 CONFLICT = "conflict-"
 
 
@@ -43,10 +44,13 @@ async def undo_view(request: HttpRequest) -> HttpResponse:
         return await in_db(_plan_page, request, plan)
     if request.POST.get("do") == "keep":
         return await in_db(_keep, request)
-    undone = await to_the_end(undo(_decided(request)))
+    decided = _decided(request)
+    is_back = decided.target.kind == "since"
+    undone = await to_the_end((go_back if is_back else undo)(decided))
     if undone.moved is not None:
         return await in_db(partial(_plan_page, moved=True), request, undone.moved)
-    return await in_db(_done, request, undone)
+    first = await in_db(_is_first, request, decided) if is_back else False
+    return await in_db(partial(_done, is_first=first), request, undone)
 
 
 def _target(request: HttpRequest) -> UndoTarget:
@@ -60,6 +64,8 @@ def _decided(request: HttpRequest) -> UndoRequest:
     chosen = frozenset(request.POST.getlist("rows")[:MOST_ROWS])
     listed = frozenset(request.POST.getlist("listed")[:MOST_ROWS])
     takes_rest = request.POST.get("rest") == "1"
+    target, digest = _target(request), request.POST.get("digest", "")
+    is_back = target.kind == "since"
     overruled = [
         value
         for name, value in request.POST.items()
@@ -67,8 +73,9 @@ def _decided(request: HttpRequest) -> UndoRequest:
     ]
     return UndoRequest(
         user_id=request.user.pk,
-        target=_target(request),
-        digest=request.POST.get("digest", ""),
+        target=target,
+        # Who goes back may leave all as it is.
+        digest="" if is_back and not chosen and not takes_rest else digest,
         choice=Choice(
             rows=None if takes_rest else chosen,
             left_out=listed - chosen if takes_rest else frozenset(),
@@ -94,7 +101,14 @@ def _plan_page(
     return own_page(request, "ai_assistant/undo_page.html", context, status=status)
 
 
-def _done(request: HttpRequest, undone: Undone) -> HttpResponse:
+def _is_first(request: HttpRequest, decided: UndoRequest) -> bool:
+    """Return whether a conversation went back to before its first message."""
+    return runs(request.user.pk).filter(pk=decided.target.id, after=None).exists()
+
+
+def _done(
+    request: HttpRequest, undone: Undone, *, is_first: bool = False
+) -> HttpResponse:
     """Draw the list of changes anew, and the banner; the plan goes."""
     if not request.headers.get(FETCHED):
         return done(request)
@@ -106,9 +120,11 @@ def _done(request: HttpRequest, undone: Undone) -> HttpResponse:
         "entry": {"changes": changes.get(undone.run_id) if undone.run_id else None},
         "offer": None,
         "said": _said(undone),
+        "is_first": is_first,
     }
     conversation = find_conversation(request.user.pk, str(undone.conversation_id))
-    context["offer"] = offer_of(last_run(conversation), request)
+    last = last_run(conversation)
+    context["offer"] = offer_of(last, request)
     return render(request, "ai_assistant/undo_done.html", context)
 
 

@@ -35,7 +35,7 @@ def plan_entry(
     has_only = any(row["key"] == only for row in rows)
     for row in rows:
         row["is_ticked"] = not has_only or row["key"] == only
-    return {
+    entry = {
         "kind": kind,
         "id": str(own),
         "url": url,
@@ -50,6 +50,15 @@ def plan_entry(
         "takes_more": not has_only,
         "has_moved": False,
     }
+    return _going_back(entry) if kind == "since" else entry
+
+
+def _going_back(entry: Entry) -> Entry:
+    """Return the plan of an undo with which the conversation goes back too."""
+    entry["verb"] = _("Go back")
+    entry["title"] = _("Go back to before this message")
+    entry["goes_back"] = True
+    return entry
 
 
 def _row(row: UndoRow, among: int) -> Entry:

@@ -46,6 +46,8 @@ def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
     if drawn.earlier:
         named = {"conversation": conversation_id, "thread": drawn}
         html = fragment("earlier", panel=named) + html
+    if drawn.later:
+        html += fragment("later", later=drawn.later, panel=panel)
     ops: list[Op] = [["innerMorph", "aia-log", html]]
     if said := versions_sentence(drawn.entries):
         ops.append(["tell", "say", said])
@@ -211,6 +213,7 @@ class Projection:
         ops: list[Op] = [
             *self.drafts.drop(),
             ["delete", "aia-empty", ""],
+            ["delete", "aia-later", ""],
             titled(conversation),
         ]
         return [
