@@ -108,6 +108,13 @@ def changes_of_object(user: Any, model: str, object_id: str) -> QuerySet[RowChan
     return rows.order_by("-change_set__created_at", "-pk")
 
 
+def undos_in(conversation_id: UUID) -> dict[UUID, UUID]:
+    """Return the undos and redos of a conversation, with the run of each."""
+    undos = ChangeSet.objects.filter(run__conversation_id=conversation_id)
+    undos = undos.exclude(kind=ChangeSet.Kind.CALL).order_by()
+    return dict(undos.values_list("pk", "run_id"))
+
+
 def row_changes(user_id: UserKey) -> QuerySet[RowChange]:
     """Return the rows that the runs of a user have changed."""
     return RowChange.objects.filter(change_set__user_id=user_id)
