@@ -94,6 +94,7 @@ def preview_undo(
 
 @tool(
     effect="destructive",
+    policy="ask",
     label=gettext_lazy("Undo changes"),
     preview=preview_undo,
     rows_argument="rows",
