@@ -206,7 +206,7 @@ class TestKeyboard:
         changes_of(panel).locator("[data-aia-undo]").focus()
         keys.press("Enter")
         # The plan has the focus, so that it is read, and its first key is a tick.
-        expect(panel.page.locator("#aia-undo")).to_be_focused()
+        expect(panel.page.locator("#aia-undo-plan")).to_be_focused()
         keys.press("Tab")
         for _ in range(3):
             if panel.page.evaluate("document.activeElement.name") == "rows":
@@ -285,6 +285,6 @@ class TestSmallAndClean:
 
         assert axe(panel, "#aia") == []
         panel.page.goto(f"{panel.url}{url}")
-        assert axe(panel, "#aia-undo") == []
+        assert axe(panel, "#aia-undo-plan") == []
         panel.page.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/history/")
         assert axe(panel, "#aia-object-history") == []

@@ -52,7 +52,7 @@ class TestPlan:
         headers = {"HX-Request": "true"}
         page = browser("ada").get(PATH, {"change": change.pk}, headers=headers)
 
-        assert page.content.decode().startswith('<section id="aia-undo"')
+        assert page.content.decode().startswith('<section id="aia-undo-plan"')
 
     def test_of_another_user(self, browser, change):
         assert browser("bob").get(PATH, {"run": change.run_id}).status_code == 404
