@@ -106,7 +106,7 @@ class Projection:
         self.texts = Texts()
         self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
-        self._changed = ""  # what was shown of the changes of the run
+        self._changed: Op = []  # how the changes of the run are drawn
         self._undos: set[UUID] = set()  # what was undone or redone, and drawn
         self._title = ""
         self._queue: Entry | None = None  # as it was drawn, if that is known
@@ -174,14 +174,7 @@ class Projection:
         if not runs:
             return []
         changes = changes_of_runs(runs)
-        ops: list[Op] = [
-            [
-                "innerMorph",
-                f"r-{run}-changes",
-                fragment("changes", entry={"changes": found}, panel=self.panel),
-            ]
-            for run, found in changes.items()
-        ]
+        ops = [self._listed(run, found) for run, found in changes.items()]
         if last.pk in changes:
             ops.append(self._offered(changes[last.pk]))
         return [*ops, *self._stale()]
@@ -227,7 +220,7 @@ class Projection:
             return []
         self.run_id, self.seq, self.has_ended = run.pk, drawn.seq, run.is_final
         self.texts.restart(self._parts, drawn, run.epoch)
-        self._changed = ""
+        self._changed = []
         self._groups = {
             part["id"]
             for entry in answers(drawn.entries)
@@ -343,12 +336,15 @@ class Projection:
 
     def _changes(self, run: Run) -> list[Op]:
         """Return how the list of what the run has changed is drawn, if it grew."""
-        entry = {"changes": changes_of_runs([run.pk]).get(run.pk)}
-        html = fragment("changes", entry=entry, panel=self.panel)
-        if html == self._changed:
+        listed = self._listed(run.pk, changes_of_runs([run.pk]).get(run.pk))
+        if listed == self._changed:
             return []
-        self._changed = html
-        return [["innerMorph", f"r-{run.pk}-changes", html], *self._stale()]
+        self._changed = listed
+        return [listed, *self._stale()]
+
+    def _listed(self, run_id: UUID, changes: Entry | None) -> Op:
+        html = fragment("changes", entry={"changes": changes}, panel=self.panel)
+        return ["innerMorph", f"r-{run_id}-changes", html]
 
     def _stale(self) -> list[Op]:
         """Return how the page says that its object is not what it shows any more."""
