@@ -12,7 +12,11 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
-from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
+from ai_assistant.render.html.diffs.changes import (
+    changed_objects,
+    changes_of_runs,
+    undo_offer,
+)
 from ai_assistant.render.html.fragments import (
     entry_html,
     fragment,
@@ -321,7 +325,8 @@ class Projection:
         if html == self._changed:
             return []
         self._changed = html
-        return [["innerMorph", f"r-{run.pk}-changes", html], *self._stale()]
+        told: Op = ["tell", "changed", changed_objects(run.pk)]
+        return [["innerMorph", f"r-{run.pk}-changes", html], told, *self._stale()]
 
     def _stale(self) -> list[Op]:
         """Return how the page says that its object is not what it shows any more."""
