@@ -30,6 +30,7 @@ from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.tools.data.access.values import object_name
 
 Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
+MOST_TOLD = 100  # objects, to the scripts of a page
 MOST_NAMES = 200  # of related objects that are looked up, of each model
 
 
@@ -122,6 +123,15 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
         }
         for run_id, found in sets.items()
     }
+
+
+def changed_objects(run_id: UUID) -> list[Entry]:
+    """Return the model, as "app.model", and the key of what a run has changed."""
+    rows = RowChange.objects.filter(
+        change_set__run_id=run_id, change_set__kind=ChangeSet.Kind.CALL
+    ).order_by("change_set__created_at", "order")
+    named = rows.values_list("model", "object_id")[:MOST_TOLD]
+    return [{"model": model, "pk": pk} for model, pk in dict.fromkeys(named)]
 
 
 def undo_offer(changes: Entry | None) -> Entry | None:

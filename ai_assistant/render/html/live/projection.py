@@ -12,7 +12,11 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
-from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
+from ai_assistant.render.html.diffs.changes import (
+    changed_objects,
+    changes_of_runs,
+    undo_offer,
+)
 from ai_assistant.render.html.fragments import (
     entry_html,
     fragment,
@@ -107,7 +111,8 @@ class Projection:
         self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed: Op = []  # how the changes of the run are drawn
-        self._undos: set[UUID] = set()  # what was undone or redone, and drawn
+        self._undos: dict[UUID, UUID] = {}  # what was undone or redone, and drawn
+        self._follows_undos = False
         self._title = ""
         self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
@@ -121,7 +126,7 @@ class Projection:
         if conversation is None:
             return []
         self._title = conversation.title
-        self._undos.clear()  # the page may be older than some
+        self._undos, self._follows_undos = {}, False  # the page may be older
         queued = queue_entry(conversation.pk)  # first: what was started stands below
         self._queue, self._why = None, queued["why"]
         since = self._run(conversation, run_id)
@@ -168,16 +173,16 @@ class Projection:
 
     def _undone(self, last: Run) -> list[Op]:
         """Return how changes are drawn that were undone or redone meanwhile."""
-        undos = undos_in(self.conversation_id)
-        runs = {run for change, run in undos.items() if change not in self._undos}
-        self._undos.update(undos)
-        if not runs:
-            return []
-        changes = changes_of_runs(runs)
+        known, self._undos = self._undos, undos_in(self.conversation_id)
+        runs = {run for change, run in self._undos.items() if change not in known}
+        changes = changes_of_runs(runs) if runs else {}
         ops = [self._listed(run, found) for run, found in changes.items()]
+        if self._follows_undos:  # else the page may have been opened since
+            ops += [["tell", "changed", changed_objects(run)] for run in changes]
+        self._follows_undos = True
         if last.pk in changes:
             ops.append(self._offered(changes[last.pk]))
-        return [*ops, *self._stale()]
+        return [*ops, *self._stale()] if ops else []
 
     def _queued(self, entry: Entry) -> list[Op]:
         """Return how what waits is drawn, if that is not as it was."""
@@ -340,7 +345,7 @@ class Projection:
         if listed == self._changed:
             return []
         self._changed = listed
-        return [listed, *self._stale()]
+        return [listed, ["tell", "changed", changed_objects(run.pk)], *self._stale()]
 
     def _listed(self, run_id: UUID, changes: Entry | None) -> Op:
         html = fragment("changes", entry={"changes": changes}, panel=self.panel)
