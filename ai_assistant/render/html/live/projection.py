@@ -111,8 +111,7 @@ class Projection:
         self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed: Op = []  # how the changes of the run are drawn
-        self._undos: dict[UUID, UUID] = {}  # what was undone or redone, and drawn
-        self._follows_undos = False
+        self._undos: dict[UUID, UUID] | None = None  # and redos, as they were drawn
         self._title = ""
         self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
@@ -126,7 +125,7 @@ class Projection:
         if conversation is None:
             return []
         self._title = conversation.title
-        self._undos, self._follows_undos = {}, False  # the page may be older
+        self._undos = None  # the page may be older than some
         queued = queue_entry(conversation.pk)  # first: what was started stands below
         self._queue, self._why = None, queued["why"]
         since = self._run(conversation, run_id)
@@ -174,12 +173,12 @@ class Projection:
     def _undone(self, last: Run) -> list[Op]:
         """Return how changes are drawn that were undone or redone meanwhile."""
         known, self._undos = self._undos, undos_in(self.conversation_id)
-        runs = {run for change, run in self._undos.items() if change not in known}
+        new = self._undos.keys() - (known or {}).keys()
+        runs = {self._undos[change] for change in new}
         changes = changes_of_runs(runs) if runs else {}
         ops = [self._listed(run, found) for run, found in changes.items()]
-        if self._follows_undos:  # else the page may have been opened since
+        if known is not None:  # else the page may have been opened since
             ops += [["tell", "changed", changed_objects(run)] for run in changes]
-        self._follows_undos = True
         if last.pk in changes:
             ops.append(self._offered(changes[last.pk]))
         return [*ops, *self._stale()] if ops else []
@@ -232,14 +231,11 @@ class Projection:
             for part in entry["parts"]
             if part["kind"] == "group"
         }
-        ops: list[Op] = [
-            *self.drafts.drop(),
-            ["delete", "aia-empty", ""],
-            ["delete", "aia-later", ""],
-            titled(conversation),
-        ]
+        gone: list[Op] = [["delete", one, ""] for one in ("aia-empty", "aia-later")]
         return [
-            *ops,
+            *self.drafts.drop(),
+            *gone,
+            titled(conversation),
             *(
                 self._entries(drawn)
                 if drawn.goes_on
