@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +13,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ai_assistant import conf
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.display import display_value, sentences_of_gaps
+from ai_assistant.changes.undo.limits import kept_until
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
     FieldChange,
@@ -170,7 +169,7 @@ def undo_entries(
     return {
         run_id: {
             "url": f"{address}?run={run_id}" if left else "",
-            "until": undo_limit(oldest) if left else None,
+            "until": kept_until(oldest) if left else None,
             "is_undone": bool(taken),
             "is_whole": taken == count,
             "redo": f"{address}?change={undone[run_id].pk}"
@@ -180,13 +179,6 @@ def undo_entries(
         }
         for run_id, count, taken, left, oldest in totals
     }
-
-
-def undo_limit(made: datetime) -> datetime | None:
-    """Return until when a change can be undone at least; None: as long as it is kept."""
-    named = ("UNDO_DAYS", "CONVERSATION_DAYS")
-    days = [one for name in named if (one := conf.get("RETENTION", name)) is not None]
-    return made + timedelta(days=min(days)) if days else None
 
 
 def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
