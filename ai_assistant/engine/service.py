@@ -94,13 +94,11 @@ from ai_assistant.engine.storage.units import (
     unless_locked,
 )
 from ai_assistant.engine.undo import (
-    TargetKind,
+    Undoing,
     Undone,
-    UndoRequest,
-    UndoTarget,
     read_plan,
 )
-from ai_assistant.engine.undo import undo as store_undo
+from ai_assistant.engine.undo_pieces import TargetKind, UndoRequest, UndoTarget
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
 from ai_assistant.request_context import of_no_request
@@ -315,13 +313,16 @@ async def undo(request: UndoRequest) -> Undone:
 
     Raise Refused if nothing is undone.
     """
+    undoing = Undoing(request)
     try:
-        undone = await in_write_thread(store_undo, request)
+        while await in_write_thread(undoing.step):
+            pass  # others may write in between
     except OperationalError as error:
         refused = refusal_of(error)
         if refused is None:
             raise
         raise refused from error
+    undone = undoing.undone
     if undone.conversation_id and undone.run_id:
         _ring(request.user_id, undone.conversation_id, undone.run_id)
     return undone

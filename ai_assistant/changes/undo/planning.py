@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -58,16 +59,19 @@ def make_plan(
     change_sets: Iterable[ChangeSet],
     permissions: Permissions,
     only: Collection[str] | None = None,
+    among: Q | None = None,
 ) -> UndoPlan:
     """
     Return what undoing these changes would do now; of the objects with these keys.
+
+    `among` finds the changed rows of those, where they are few of many.
 
     In a transaction the rows are locked, so that the plan stays true in it. What was
     undone already is no part of it.
     """
     sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
     rows = RowChange.objects.filter(change_set__in=sets, undone_by=None)
-    rows = rows.prefetch_related("files")
+    rows = rows.filter(among or Q()).prefetch_related("files")
     places = {one.pk: place for place, one in enumerate(sets)}
     in_order = sorted(rows, key=lambda row: (places[row.change_set_id], row.order))
     planner = Planner(permissions, only)
@@ -149,6 +153,11 @@ class Planner:
             obj=obj,
             now=all_now.get(id(first)),
             files=[file for part in obj.rows for file in self._changed[id(part)].files],
+            change_sets=frozenset(
+                step.change_set_id
+                for part in obj.rows
+                for step in self._changed[id(part)].steps
+            ),
         )
         if not can_be_found(first.model) and not first.is_link:
             row.block(_("The key of its row is not kept."))

@@ -54,26 +54,33 @@ class Restorer:
 
     rows: list[UndoRow]
     recorder: Recorder
+    at: str = ""  # the key of the row on which it works
 
     def carry_out(self) -> None:
         """Do all of it. Raises what the site's code and the database raise."""
         self._cover()
         self._park()
-        for row in _parents_first(self._of("create")):
+        for row in self._one_by_one(_parents_first(self._of("create"))):
             self._create(row)
-        for row in self._of("link")[::-1]:
+        for row in self._one_by_one(self._of("link")[::-1]):
             self._link(row)
-        for row in self._of("change"):
+        for row in self._one_by_one(self._of("change")):
             self._change(row)
-        for row in self._of("unlink"):
+        for row in self._one_by_one(self._of("unlink")):
             self._unlink(row)
         self._delete(self._of("delete"))
-        for row in [*self._of("create"), *self._of("change")]:
+        for row in self._one_by_one([*self._of("create"), *self._of("change")]):
             self._restore_files(row)
 
     def differing(self) -> list[UndoRow]:
         """Return the rows that are not as the plan says, once the recording is closed."""
         return [row for row in self.rows if not self._is_as_planned(row)]
+
+    def _one_by_one(self, rows: Iterable[UndoRow]) -> Iterator[UndoRow]:
+        for row in rows:
+            self.at = row.key
+            yield row
+        self.at = ""
 
     def _of(self, action: str) -> list[UndoRow]:
         return [row for row in self.rows if row.action == action]
@@ -186,13 +193,14 @@ class Restorer:
         left = rows
         while left:
             waiting, error = [], None
-            for row in left:
+            for row in self._one_by_one(left):
                 try:
                     self._delete_one(row)
                 except (ProtectedError, RestrictedError) as protected:
                     waiting.append(row)
                     error = protected
             if error is not None and len(waiting) == len(left):
+                self.at = waiting[0].key
                 raise error
             left = waiting
 

@@ -1,10 +1,12 @@
 """The rows of stored changes: several changes of one row are one; as they would be."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 
 from ai_assistant.changes.capture.images import (
     Image,
@@ -124,6 +126,18 @@ def is_readable_key(row: RowImage) -> bool:
     """Return whether the key of a row is one that its table can have."""
     key = meta(row.model).pk
     return value_or(None, lambda: python_value(key, row.pk)) is not None
+
+
+def of_objects(rows: Iterable[UndoRow]) -> Q:
+    """Return the condition of the changes of these objects, in all their tables."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for part in row.obj.rows if row.obj else ():
+            ids[part.label].add(part.object_id)
+    condition = Q(pk__in=())
+    for label, own in ids.items():
+        condition |= Q(model=label, object_id__in=own)
+    return condition
 
 
 def stored_instance(row: UndoRow) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
+from uuid import UUID
 
 from django.db import models
 
@@ -71,6 +72,7 @@ class UndoRow:
     obj: RecordedObject | None = None  # None: there is nothing to work with
     now: Image | None = None  # with the columns of all its tables
     files: Sequence[FileChange] = ()
+    change_sets: frozenset[UUID] = frozenset()  # in which it was changed
 
     @property
     def does_something(self) -> bool:

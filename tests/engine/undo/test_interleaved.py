@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant.engine import undo as undoing
-from ai_assistant.engine.undo import UndoTarget
+from ai_assistant.engine import undo_pieces
+from ai_assistant.engine.undo_pieces import UndoTarget
 from ai_assistant.exceptions import Refused
 from tests.changes.undo.conftest import Everything
 from tests.gallery.models import Artist, Museum, Style, Work
@@ -140,7 +141,8 @@ class Gallery:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_no_value_of_a_person_is_lost(scene, monkeypatch, steps):
-    monkeypatch.setattr(undoing, "AdminPermissions", lambda _user: Everything())
+    for module in (undoing, undo_pieces):
+        monkeypatch.setattr(module, "AdminPermissions", lambda _user: Everything())
     with transaction.atomic():
         gallery = Gallery(scene)
         for step in [*steps, ("undo", "run"), ("redo",), ("undo", "call")]:
