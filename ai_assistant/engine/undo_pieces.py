@@ -26,7 +26,7 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_use
-from ai_assistant.tools.data.access.permissions import AdminPermissions
+from ai_assistant.tools.data.access.permissions import KeptPermissions
 from ai_assistant.types import UserKey
 
 UNDO_OTHERS = "ai_assistant.undo_changes"
@@ -96,6 +96,7 @@ class Begun:
     shown: dict[str, list[Any]] = field(default_factory=dict)  # digests by key
     pieces: list[Piece] = field(default_factory=list)
     run: Run | None = None
+    permissions: KeptPermissions | None = None
     change: ChangeSet | None = None
     done: PieceDone | None = None  # all of it, in the first transaction
 
@@ -111,7 +112,7 @@ def begin(request: UndoRequest) -> Begun:
     sets = change_sets(user, request.target)
     begun = Begun(request=request, run=_locked(sets))
     with taken_back_with(written_ones()):
-        plan = make_plan(sets, AdminPermissions(user))
+        plan = make_plan(sets, _permissions(begun, user))
         if plan.digest != request.digest:
             begun.moved = plan
             return begun
@@ -132,7 +133,8 @@ def do_piece(begun: Begun, piece: Piece) -> PieceDone:
         _check_goes_on(begun.change)
     keys, piece.at = [row.key for row in rows], ""
     with taken_back_with(written_ones()):
-        plan = make_plan(sets, AdminPermissions(user), keys, of_objects(rows))
+        permissions = _permissions(begun, user)
+        plan = make_plan(sets, permissions, keys, of_objects(rows))
         found = {row.key: row.digest() for row in plan.rows}
         for key in keys:
             if found.get(key) != begun.shown[key]:
@@ -140,6 +142,13 @@ def do_piece(begun: Begun, piece: Piece) -> PieceDone:
                 raise Moved
         work = work_of(plan, request.choice)
         return _carry_out(begun, piece, work, sets, user)
+
+
+def _permissions(begun: Begun, user: Any) -> KeptPermissions:
+    """Return what the person may do now."""
+    if begun.permissions is None or not begun.permissions.are_of(user):
+        begun.permissions = KeptPermissions(user)
+    return begun.permissions
 
 
 def _carry_out(
@@ -222,7 +231,7 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
     chosen = plan.chosen(choice)
     if len(chosen) < len(everything):
         keys = {row.key for row in chosen}
-        alone = make_plan(sets, AdminPermissions(user), keys)
+        alone = make_plan(sets, _permissions(begun, user), keys)
         before = {row.key: row for row in chosen}
         for row in alone.rows:
             if row.does_something < before[row.key].does_something:

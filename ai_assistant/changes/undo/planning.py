@@ -207,12 +207,13 @@ class Planner:
             return
         self._shown += 1
         for part in obj.rows:
+            changed = part.fields
             for field in meta(part.model).local_concrete_fields:
-                if field.attname in part.fields and not field.primary_key:
+                if field.attname in changed and not field.primary_key:
                     self._field(row, field, part)
             files = {file.field: file for file in self._changed[id(part)].files}
             for name, file in files.items():
-                if name not in part.fields:
+                if name not in changed:
                     self._content(row, meta(part.model).get_field(name), part, file)
         row.settle()
 

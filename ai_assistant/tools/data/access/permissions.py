@@ -1,8 +1,9 @@
 """What a person may change, add and delete in the admin now, object by object."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from time import monotonic
+from typing import Any, TypeVar, cast
 
 from django.contrib.contenttypes.fields import GenericForeignKey
 from django.db.models import Model
@@ -24,7 +25,7 @@ from ai_assistant.safety.policy.form_limits import (
 )
 from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.form_classes import FIELD_METHODS
+from ai_assistant.tools.data.access.form_classes import FIELD_METHODS, with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     access_of,
@@ -32,7 +33,11 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.sites import mounted_sites
 
-Fields = Mapping[str, Any]  # of a form, by name
+T = TypeVar("T")
+
+KEPT_S = 10.0  # for which an answer holds
+
+Fields = dict[str, Any]  # of a form, by name
 # The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
 FORM_FIELDS = (
     *("formfield_for_foreignkey", "formfield_for_manytomany"),
@@ -62,9 +67,9 @@ class AdminPermissions:
     def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
         """Return why columns may not be changed, by attname; "" is the whole object."""
         access = self._access(type(obj))
-        if access is None or self._hidden(access, obj):
+        page = access.at_object(obj.pk) if access is not None else None
+        if page is None or self._hidden(page, obj):
             return self._to_change_inline(obj, raws)
-        page = access.at_object(obj.pk)
         may = page.model_admin.has_change_permission(page.request, obj)
         if not may or not page.opens_page():
             return {"": _("You may not change it.")}
@@ -83,22 +88,25 @@ class AdminPermissions:
         return {"": _("You may not change it.")}
 
     def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
-        admin = page.model_admin
-        is_same_for_all = not (
-            says_itself(admin) or is_overridden(admin, *FIELD_METHODS, *FORM_FIELDS)
-        )
+        """Return the fields of the object's form, which may be that of others too."""
+        admin, none = page.model_admin, Fields()
+        kept = with_kept_forms(page)
+        may_differ = says_itself(admin) or is_overridden(admin, *FORM_FIELDS)
+        is_same_for_all = not may_differ and not is_overridden(admin, *FIELD_METHODS)
         if is_same_for_all and page.model in self._forms:
             return self._forms[page.model]
-        none: Fields = {}
-        fields: Fields = value_or(
-            none,
-            lambda: admin_form_class(admin, page.request, obj)(instance=obj).fields,
+        made = value_or(
+            None,
+            lambda: admin_form_class(kept, page.request, obj),
             "the form of %r could not be made",
             admin,
         )
-        if is_same_for_all:
-            self._forms[page.model] = fields
-        return fields
+        if may_differ:
+            return value_or(none, lambda: made(instance=obj).fields)
+        name = page.model if is_same_for_all else made
+        if name not in self._forms:
+            self._forms[name] = value_or(none, lambda: made(instance=obj).fields)
+        return self._forms[name]
 
     # --- objects that come and go ---
 
@@ -122,8 +130,8 @@ class AdminPermissions:
     def to_delete(self, obj: Model) -> str:
         """Return why the object may not be deleted."""
         access = self._access(type(obj), "delete")
-        if access is not None and not self._hidden(access, obj, "delete"):
-            page = access.at_object(obj.pk, "delete")
+        page = access.at_object(obj.pk, "delete") if access is not None else None
+        if page is not None and not self._hidden(page, obj):
             if page.model_admin.has_delete_permission(page.request, obj):
                 return "" if page.opens_page() else _("You may not delete it.")
         for place in self._places(obj):
@@ -143,9 +151,9 @@ class AdminPermissions:
         if is_sensitive_field(field):
             return refused
         access = self._access(type(owner))
-        if access is None or self._hidden(access, owner):
+        page = access.at_object(owner.pk) if access is not None else None
+        if page is None or self._hidden(page, owner):
             return refused
-        page = access.at_object(owner.pk)
         if not page.model_admin.has_change_permission(page.request, owner):
             return refused
         is_there = field.name in self._form_fields(page, owner)
@@ -169,16 +177,15 @@ class AdminPermissions:
         return self._accesses[model, perm]
 
     @staticmethod
-    def _hidden(access: AdminAccess, obj: Model, page: Any = "change") -> bool:
+    def _hidden(page: AdminAccess, obj: Model) -> bool:
         """Return whether the page of the object does not find it, or shows it to others."""
-        its_page = access.at_object(obj.pk, page)
-        admin, request = its_page.model_admin, its_page.request
+        admin, request = page.model_admin, page.request
         if is_overridden(admin, "get_queryset", "get_object"):
             if admin.get_object(request, str(obj.pk)) is None:
                 return True
         elif not type(obj)._default_manager.filter(pk=obj.pk).exists():
             return True
-        return not its_page.may_see(obj) and page == "change"
+        return not page.may_see(obj) and page.page == "change"
 
     def _places(self, obj: Model) -> Iterator[Place]:
         """Yield the inlines that show the object, on pages that the person may see."""
@@ -211,6 +218,53 @@ class AdminPermissions:
         if self._hidden(place.access, place.parent):
             return False
         return bool(admin.has_change_permission(request, place.parent))
+
+
+class KeptPermissions:
+    """
+    The permissions of a person, for rows that are as they were: each is asked once.
+
+    Not for long: what the site says may depend on anything.
+    """
+
+    def __init__(self, user: Any) -> None:
+        self._rights = _rights_of(user)
+        self._until = monotonic() + KEPT_S
+        self._permissions = AdminPermissions(user)
+        self._answers: dict[Any, Any] = {}
+
+    def are_of(self, user: Any) -> bool:
+        """Return whether they still hold for the person, as it is now."""
+        return monotonic() < self._until and self._rights == _rights_of(user)
+
+    def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
+        """Return why columns may not be changed, by attname; "" is the whole object."""
+        ask = self._permissions.to_change
+        return self._kept((obj._meta.label, obj.pk, *raws), lambda: ask(obj, raws))
+
+    def to_create(self, instance: Model) -> str:
+        """Return why the object may not be added again."""
+        name = ("create", instance._meta.label, instance.pk)
+        return self._kept(name, lambda: self._permissions.to_create(instance))
+
+    def to_delete(self, obj: Model) -> str:
+        """Return why the object may not be deleted."""
+        name = ("delete", obj._meta.label, obj.pk)
+        return self._kept(name, lambda: self._permissions.to_delete(obj))
+
+    def to_link(self, through: Any, image: Image) -> str:
+        """Return why two objects may not be linked, or their link removed."""
+        name = (through, *image.values())
+        return self._kept(name, lambda: self._permissions.to_link(through, image))
+
+    def _kept(self, name: Any, ask: Callable[[], T]) -> T:
+        if name not in self._answers:
+            self._answers[name] = ask()
+        return cast("T", self._answers[name])
+
+
+def _rights_of(user: Any) -> tuple[Any, ...]:
+    return user.is_active, user.is_staff, user.is_superuser, user.get_all_permissions()
 
 
 def _reasons(
