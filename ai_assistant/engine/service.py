@@ -97,7 +97,9 @@ from ai_assistant.engine.undo import (
     Undoing,
     Undone,
     read_plan,
+    read_progress,
 )
+from ai_assistant.engine.undo import stop_undo as request_stop
 from ai_assistant.engine.undo_pieces import TargetKind, UndoRequest, UndoTarget
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
@@ -305,6 +307,16 @@ async def undo_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
     """Return what undoing changes would do now. Raise Refused not_found."""
     # Code of the site says who may do what: it may be slow, the engine must not be.
     return await in_tool_thread(read_plan, user_id, target)
+
+
+async def undo_progress(user_id: UserKey, target: UndoTarget) -> tuple[int, int]:
+    """Return how many changed rows are undone by now, and of how many."""
+    return await in_db(read_progress, user_id, target)
+
+
+async def stop_undo(user_id: UserKey, target: UndoTarget) -> None:
+    """End an undo of many rows after the piece that is under way."""
+    await in_db(request_stop, user_id, target)
 
 
 async def undo(request: UndoRequest) -> Undone:

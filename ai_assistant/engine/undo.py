@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import DatabaseError, OperationalError
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.undo.groups import Group
 from ai_assistant.changes.undo.planning import make_plan
 from ai_assistant.changes.undo.values import UndoPlan, UndoRow
-from ai_assistant.engine.storage.units import refusal_of
+from ai_assistant.engine.storage.units import refusal_of, unit
 from ai_assistant.engine.undo_pieces import (
     Begun,
     Moved,
@@ -24,6 +25,7 @@ from ai_assistant.engine.undo_pieces import (
     do_piece,
 )
 from ai_assistant.exceptions import Refused, ToolFailed
+from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.tools.data.access.permissions import AdminPermissions
 from ai_assistant.types import UserKey
 
@@ -54,6 +56,24 @@ def read_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
     """Return what an undo would do now. Raise Refused not_found."""
     user = checked_user(user_id)
     return make_plan(change_sets(user, target), AdminPermissions(user))
+
+
+def read_progress(user_id: UserKey, target: UndoTarget) -> tuple[int, int]:
+    """Return how many changed rows are undone by now, and of how many."""
+    sets = change_sets(checked_user(user_id), target)
+    rows = RowChange.objects.filter(change_set__in=sets)
+    found = rows.aggregate(done=Count("undone_by"), total=Count("pk"))
+    return found["done"], found["total"]
+
+
+@unit
+def stop_undo(user_id: UserKey, target: UndoTarget) -> None:
+    """End the undo that is under way before its next piece."""
+    user = checked_user(user_id)
+    sets = change_sets(user, target)
+    undos = ChangeSet.objects.filter(undone_rows__change_set__in=sets, user=user)
+    if (last := undos.order_by("-created_at").first()) is not None:
+        ChangeSet.objects.filter(pk=last.pk).update(stop_requested=True)
 
 
 def undo(request: UndoRequest) -> Undone:

@@ -131,9 +131,12 @@ class AdminPermissions:
         """Return why the object may not be deleted."""
         access = self._access(type(obj), "delete")
         page = access.at_object(obj.pk, "delete") if access is not None else None
-        if page is not None and not self._hidden(page, obj):
-            if page.model_admin.has_delete_permission(page.request, obj):
-                return "" if page.opens_page() else _("You may not delete it.")
+        if (
+            page is not None
+            and not self._hidden(page, obj)
+            and page.model_admin.has_delete_permission(page.request, obj)
+        ):
+            return "" if page.opens_page() else _("You may not delete it.")
         for place in self._places(obj):
             may = place.inline.has_delete_permission(place.access.request, place.parent)
             is_offered = place.parent is not None and place.inline.can_delete
