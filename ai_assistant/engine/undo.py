@@ -26,7 +26,7 @@ from ai_assistant.engine.undo_pieces import (
 )
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.tools.data.access.permissions import AdminPermissions
+from ai_assistant.tools.data.writing.permissions import AdminPermissions
 from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")

@@ -26,7 +26,7 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_use
-from ai_assistant.tools.data.access.permissions import KeptPermissions
+from ai_assistant.tools.data.writing.kept_permissions import KeptPermissions
 from ai_assistant.types import UserKey
 
 UNDO_OTHERS = "ai_assistant.undo_changes"

@@ -1,11 +1,15 @@
 """What a person may change, add and delete in the admin now, object by object."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from time import monotonic
-from typing import Any, TypeVar, cast
+import logging
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
+from django.apps import apps
 from django.contrib.contenttypes.fields import GenericForeignKey
+from django.db import router, transaction
 from django.db.models import Model
 from django.forms.models import _get_foreign_key
 from django.utils.text import capfirst
@@ -15,7 +19,8 @@ from ai_assistant.changes.capture.images import Image
 from ai_assistant.changes.undo.columns import python_value
 from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.verify.auto_fields import is_volatile
-from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy.admin_pages import Page, is_overridden, page_response
 from ai_assistant.safety.policy.form_limits import (
     admin_form_class,
     form_limits,
@@ -25,6 +30,7 @@ from ai_assistant.safety.policy.form_limits import (
 )
 from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.form_classes import FIELD_METHODS, with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -32,10 +38,9 @@ from ai_assistant.tools.data.access.model_admin import (
     is_closed_on,
 )
 from ai_assistant.tools.data.access.sites import mounted_sites
+from ai_assistant.tools.data.writing.page_post import PagePost, can_watch
 
-T = TypeVar("T")
-
-KEPT_S = 10.0  # for which an answer holds
+logger = logging.getLogger("ai_assistant")
 
 Fields = dict[str, Any]  # of a form, by name
 # The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
@@ -67,11 +72,12 @@ class AdminPermissions:
     def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
         """Return why columns may not be changed, by attname; "" is the whole object."""
         access = self._access(type(obj))
-        page = access.at_object(obj.pk) if access is not None else None
+        page = _posting(access, obj.pk)
+        obj = _as_its_admin_has_it(obj, access)
         if page is None or self._hidden(page, obj):
             return self._to_change_inline(obj, raws)
         may = page.model_admin.has_change_permission(page.request, obj)
-        if not may or not page.opens_page():
+        if not may or not _takes_post(page):
             return {"": _("You may not change it.")}
         fields = self._form_fields(page, obj)
         return _reasons(page.model_admin, fields, obj, raws)
@@ -115,12 +121,13 @@ class AdminPermissions:
         if self._gives_rights(instance):
             return _("It gives rights that you do not have.")
         access = self._access(type(instance), "add")
+        instance = _as_its_admin_has_it(instance, access)
         if access is not None:
-            page = access.at_page("add")
+            page = posted(access.at_page("add"))
             admin, request = page.model_admin, page.request
             its_page = access.at_object(instance.pk)
             if admin.has_add_permission(request) and its_page.may_see(instance):
-                return "" if page.opens_page() else _("You may not add it.")
+                return "" if _takes_post(page) else _("You may not add it.")
         for place in self._places(instance):
             may = place.inline.has_add_permission(place.access.request, place.parent)
             if may and self._may_change_page(place):
@@ -130,13 +137,14 @@ class AdminPermissions:
     def to_delete(self, obj: Model) -> str:
         """Return why the object may not be deleted."""
         access = self._access(type(obj), "delete")
-        page = access.at_object(obj.pk, "delete") if access is not None else None
+        page = _posting(access, obj.pk, "delete")
+        obj = _as_its_admin_has_it(obj, access)
         if (
             page is not None
             and not self._hidden(page, obj)
             and page.model_admin.has_delete_permission(page.request, obj)
         ):
-            return "" if page.opens_page() else _("You may not delete it.")
+            return "" if _may_confirm(page, obj) else _("You may not delete it.")
         for place in self._places(obj):
             may = place.inline.has_delete_permission(place.access.request, place.parent)
             is_offered = place.parent is not None and place.inline.can_delete
@@ -154,12 +162,15 @@ class AdminPermissions:
         if is_sensitive_field(field):
             return refused
         access = self._access(type(owner))
-        page = access.at_object(owner.pk) if access is not None else None
+        page = _posting(access, owner.pk)
+        owner = _as_its_admin_has_it(owner, access)
         if page is None or self._hidden(page, owner):
             return refused
-        if not page.model_admin.has_change_permission(page.request, owner):
+        may = page.model_admin.has_change_permission(page.request, owner)
+        if not may or not _takes_post(page):
             return refused
-        is_there = field.name in self._form_fields(page, owner)
+        form_field = self._form_fields(page, owner).get(field.name)
+        is_there = form_field is not None and not form_field.disabled
         inlines = page.model_admin.get_inline_instances(page.request, owner)
         is_inline = any(inline.model is through for inline in inlines)
         return "" if is_there or is_inline else refused
@@ -176,7 +187,10 @@ class AdminPermissions:
 
     def _access(self, model: Any, perm: str = "") -> AdminAccess | None:
         if (model, perm) not in self._accesses:
-            self._accesses[model, perm] = access_of(self._user, model, perm=perm)
+            found = (
+                access_of(self._user, one, perm=perm) for one in _with_proxies(model)
+            )
+            self._accesses[model, perm] = next(filter(None, found), None)
         return self._accesses[model, perm]
 
     @staticmethod
@@ -202,15 +216,15 @@ class AdminPermissions:
                 yield from self._places_on(access, obj)
 
     def _places_on(self, access: AdminAccess, obj: Model) -> Iterator[Place]:
-        admin = access.model_admin
-        for inline_class in admin.get_inlines(access.request, None):
+        for inline_class in access.model_admin.get_inlines(access.request, None):
             if not issubclass(type(obj), inline_class.model):
                 continue
             if is_closed_on(access.site, type(obj)):
                 continue
             parent = value_or(None, lambda: _parent(access, inline_class, obj))  # noqa: B023
             page = access.at_object(parent.pk) if parent else access.at_page("add")
-            for inline in admin.get_inline_instances(page.request, parent):
+            page = posted(page)
+            for inline in _shown_inlines(page, parent):
                 if type(inline) is inline_class:
                     yield Place(access=page, inline=inline, parent=parent)
 
@@ -220,54 +234,89 @@ class AdminPermissions:
             return bool(admin.has_add_permission(request))
         if self._hidden(place.access, place.parent):
             return False
-        return bool(admin.has_change_permission(request, place.parent))
+        may = admin.has_change_permission(request, place.parent)
+        return bool(may) and _takes_post(place.access)
 
 
-class KeptPermissions:
+def _shown_inlines(page: AdminAccess, parent: Model | None) -> list[Any]:
+    """Return the inlines of a page, without those that the site leaves out."""
+    admin = page.model_admin
+    if is_overridden(admin, "get_formsets_with_inlines"):
+        pairs = admin.get_formsets_with_inlines(page.request, parent)
+        return [inline for _formset, inline in pairs]
+    return list(admin.get_inline_instances(page.request, parent))
+
+
+def _takes_post(page: AdminAccess) -> bool:
     """
-    The permissions of a person, for rows that are as they were: each is asked once.
+    Return whether a page would be saved; one of Django's always would.
 
-    Not for long: what the site says may depend on anything.
+    One of the site's own is posted without values, and ends before it saves.
     """
-
-    def __init__(self, user: Any) -> None:
-        self._rights = _rights_of(user)
-        self._until = monotonic() + KEPT_S
-        self._permissions = AdminPermissions(user)
-        self._answers: dict[Any, Any] = {}
-
-    def are_of(self, user: Any) -> bool:
-        """Return whether they still hold for the person, as it is now."""
-        return monotonic() < self._until and self._rights == _rights_of(user)
-
-    def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
-        """Return why columns may not be changed, by attname; "" is the whole object."""
-        ask = self._permissions.to_change
-        return self._kept((obj._meta.label, obj.pk, *raws), lambda: ask(obj, raws))
-
-    def to_create(self, instance: Model) -> str:
-        """Return why the object may not be added again."""
-        name = ("create", instance._meta.label, instance.pk)
-        return self._kept(name, lambda: self._permissions.to_create(instance))
-
-    def to_delete(self, obj: Model) -> str:
-        """Return why the object may not be deleted."""
-        name = ("delete", obj._meta.label, obj.pk)
-        return self._kept(name, lambda: self._permissions.to_delete(obj))
-
-    def to_link(self, through: Any, image: Image) -> str:
-        """Return why two objects may not be linked, or their link removed."""
-        name = (through, *image.values())
-        return self._kept(name, lambda: self._permissions.to_link(through, image))
-
-    def _kept(self, name: Any, ask: Callable[[], T]) -> T:
-        if name not in self._answers:
-            self._answers[name] = ask()
-        return cast("T", self._answers[name])
+    try:
+        if not page.is_custom_page():
+            return True
+        if not can_watch(page):
+            return False
+        PagePost(page).look()
+    except ToolFailed:
+        return False
+    except Exception:  # code of the site
+        logger.exception("the page %r could not be posted", page.request.path)
+        return False
+    return True
 
 
-def _rights_of(user: Any) -> tuple[Any, ...]:
-    return user.is_active, user.is_staff, user.is_superuser, user.get_all_permissions()
+def _may_confirm(page: AdminAccess, obj: Model) -> bool:
+    """Return whether the page of a deletion would delete the object if asked to."""
+    admin, request = page.model_admin, page.request
+    # What protects it may go before it: the undo knows that itself.
+    needed = value_or({True}, lambda: admin.get_deleted_objects([obj], request)[2])
+    if needed:
+        return False
+    try:
+        if not page.is_custom_page():
+            return True
+    except ToolFailed:
+        return False
+    # Without a confirmation it asks for one.
+    using = router.db_for_write(page.model)
+    with transaction.atomic(using=using):
+        ask = partial(through_site, request, lambda: page_response(request))
+        response = value_or(None, ask, "the page %r could not be posted", request.path)
+        transaction.set_rollback(True, using=using)
+    return getattr(response, "status_code", None) == 200
+
+
+def posted(page: AdminAccess) -> AdminAccess:
+    """Return the access to a page with a request that saves it."""
+    request = copy(page.request)
+    request.method = "POST"
+    request.META = {**request.META, "REQUEST_METHOD": "POST"}
+    return replace(page, request=request)
+
+
+def _posting(
+    access: AdminAccess | None, key: Any, page: Page = "change"
+) -> AdminAccess | None:
+    return None if access is None else posted(access.at_object(key, page))
+
+
+def _with_proxies(model: Any) -> Iterator[Any]:
+    """Yield a model, and its proxies: an admin may have these alone."""
+    yield model
+    for one in apps.get_models():
+        if one._meta.proxy and one._meta.concrete_model is model:
+            yield one
+
+
+def _as_its_admin_has_it(obj: Any, access: AdminAccess | None) -> Any:
+    """Return the object; of the proxy, if that is what the admin has."""
+    if access is None or isinstance(obj, access.model):
+        return obj
+    shown = copy(obj)
+    shown.__class__ = access.model
+    return shown
 
 
 def _reasons(
