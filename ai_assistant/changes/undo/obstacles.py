@@ -14,6 +14,7 @@ from ai_assistant.changes.undo.lookups import (
     Key,
     Targets,
     dependents,
+    dependents_sentence,
     foreign_keys,
     keys_of,
     taken_values,
@@ -40,12 +41,12 @@ class Obstacles:
 
     def check(self) -> None:
         """Check all rows; links last, which go with the objects that they link."""
-        self._check_dependents()
         self._check_permissions([row for row in self._rows if row.action not in LINKS])
         self._note_owners()
         self._check_permissions([row for row in self._rows if row.action in LINKS])
         self._check_unique()
         self._check_targets()
+        self._check_dependents()
 
     def _check_targets(self) -> None:
         """Block what would point to rows that are gone."""
@@ -120,17 +121,33 @@ class Obstacles:
         row.settle()
 
     def _check_dependents(self) -> None:
-        """Keep what people have built on since."""
-        own = frozenset(key for row in self._rows for key in keys_of(row))
-        for row in self._rows:
-            deletes = row.action == "delete" and row.now is not None
-            if not deletes or row.outcome == Outcome.BLOCKED or row.obj is None:
-                continue
-            obj = stored_instance(row)
-            found = dependents(obj, own) if obj is not None else None
-            if found is not None and found.count:
+        """Keep what people have built on since, and what a row needs that stays."""
+        going = [row for row in self._rows if row.action == "delete" and _may_go(row)]
+        found = {
+            row.key: {
+                key: one
+                for key, one in dependents(obj).items()
+                if key not in keys_of(row)
+            }
+            for row in going
+            if (obj := stored_instance(row)) is not None
+        }
+        while found:
+            done = {key for row in self._rows if _is_done(row) for key in keys_of(row)}
+            staying = [
+                (row, left)
+                for row in going
+                if row.key in found
+                and (
+                    left := [o for key, o in found[row.key].items() if key not in done]
+                )
+            ]
+            for row, left in staying:
                 row.outcome, row.can_overrule = Outcome.CONFLICT, False
-                row.reason = found.sentence
+                row.reason = dependents_sentence(left)
+                del found[row.key]
+            if not staying:
+                return
 
     def _check_permissions(self, rows: list[UndoRow]) -> None:
         for row in rows:
@@ -202,6 +219,16 @@ def _pointing(row: UndoRow) -> list[tuple[Any, Any]]:
         for key in keys
         if raws.get(key.attname) is not None and not is_sealed(raws[key.attname])
     ]
+
+
+def _may_go(row: UndoRow) -> bool:
+    return row.does_something or row.can_overrule
+
+
+def _is_done(row: UndoRow) -> bool:
+    """Return whether nothing of the row stays as it is."""
+    stays = any(one.outcome == Outcome.BLOCKED for one in row.fields)
+    return row.outcome in (*DOES, Outcome.SAME) and not stays
 
 
 def _comes_back(row: UndoRow) -> bool:

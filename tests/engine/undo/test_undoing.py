@@ -247,6 +247,24 @@ class TestConflict:
 
         assert (row.outcome, "1 moved" in row.reason) == (Outcome.CONFLICT, True)
 
+    def test_what_came_along_and_was_changed_since_keeps_its_object(self, scene, stock):
+        values = {"name": "Bed", "sku": "B-1", "supplier": stock.lamp.supplier_id}
+        inlines = {"parts": [{"code": "leg"}, {"code": "slat"}]}
+        scene.call("create_object", model=MODEL, values=values, inlines=inlines)
+        Part.objects.filter(code="leg").update(count=4)
+
+        row = scene.row(model=MODEL)
+        scene.undo()
+
+        assert (row.outcome, row.can_overrule) == (Outcome.CONFLICT, False)
+        assert "leg" in row.reason
+        assert Part.objects.get(code="leg").count == 4
+        assert not Part.objects.filter(code="slat").exists()
+        legs = scene.row(object_id=str(Part.objects.get(code="leg").pk))
+        scene.undo(overruled=[legs.key])
+        scene.undo()
+        assert not Product.objects.filter(name="Bed").exists()
+
     def test_created_and_changed_since(self, scene):
         scene.call("create_object", model="warehouse.mark", values={"name": "New"})
         Mark.objects.update(name="Newer")
