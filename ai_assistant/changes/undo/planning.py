@@ -28,6 +28,7 @@ from ai_assistant.changes.undo.rows import (
     ChangedRow,
     changed_rows,
     differs,
+    has_key,
     is_readable_key,
     judged,
 )
@@ -161,7 +162,7 @@ class Planner:
         )
         if not can_be_found(first.model) and not first.is_link:
             row.block(_("The key of its row is not kept."))
-        elif not is_readable_key(first):
+        elif not is_readable_key(first) or not all(map(has_key, obj.rows)):
             row.block(_("What was kept of it cannot be read."))
         elif first.is_link:
             self._link(row)
@@ -209,7 +210,8 @@ class Planner:
         for part in obj.rows:
             changed = part.fields
             for field in meta(part.model).local_concrete_fields:
-                if field.attname in changed and not field.primary_key:
+                is_known = field.attname in (part.before or {})
+                if field.attname in changed and is_known and not field.primary_key:
                     self._field(row, field, part)
             files = {file.field: file for file in self._changed[id(part)].files}
             for name, file in files.items():

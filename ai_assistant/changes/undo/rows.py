@@ -74,7 +74,8 @@ class ChangedRow:
         image = self.after or self.before or {}
         pk: Any = self.first.object_id
         if can_be_found(model):
-            pk = image.get(meta(model).pk.attname, pk)
+            key = image.get(meta(model).pk.attname, pk)
+            pk = pk if isinstance(key, list | dict) else key
         return RowImage(
             alias=self.first.alias,
             model=model,
@@ -126,6 +127,13 @@ def is_readable_key(row: RowImage) -> bool:
     """Return whether the key of a row is one that its table can have."""
     key = meta(row.model).pk
     return value_or(None, lambda: python_value(key, row.pk)) is not None
+
+
+def has_key(row: RowImage) -> bool:
+    """Return whether the images of a row have its key; damaged ones may not."""
+    name = meta(row.model).pk.attname
+    images = [image for image in (row.before, row.after) if image is not None]
+    return all(str(image.get(name)) == str(row.pk) for image in images)
 
 
 def of_objects(rows: Iterable[UndoRow]) -> Q:
