@@ -26,6 +26,7 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_use
+from ai_assistant.tools.data.writing.admin_saving import AdminSaver
 from ai_assistant.tools.data.writing.kept_permissions import KeptPermissions
 from ai_assistant.types import UserKey
 
@@ -157,7 +158,8 @@ def _carry_out(
     """Do the work of a piece in its transaction, and keep what it has changed."""
     run = begun.run
     with recording() as recorder:
-        restorer = Restorer(rows=work, recorder=recorder)
+        saver = AdminSaver(user)
+        restorer = Restorer(rows=work, recorder=recorder, saver=saver)
         try:
             restorer.carry_out()
         finally:

@@ -24,7 +24,14 @@ from ai_assistant.changes.undo.links import telling
 from ai_assistant.changes.undo.lookups import foreign_keys, taken_values, unique_sets
 from ai_assistant.changes.undo.obstacles import LINKS
 from ai_assistant.changes.undo.rows import stored_instance, wanted_image
-from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
+from ai_assistant.changes.undo.values import (
+    DOES,
+    Choice,
+    Outcome,
+    Saver,
+    UndoPlan,
+    UndoRow,
+)
 from ai_assistant.changes.values import concrete, meta, parent_links
 
 INTS = (models.IntegerField, models.ForeignKey, models.AutoField)
@@ -54,6 +61,7 @@ class Restorer:
 
     rows: list[UndoRow]
     recorder: Recorder
+    saver: Saver | None = None
     at: str = ""  # the key of the row on which it works
 
     def carry_out(self) -> None:
@@ -125,9 +133,9 @@ class Restorer:
             instance.save_base(raw=True, using=alias, force_insert=True)
         elif all_rows(model, alias).filter(pk=obj.row.pk).exists():
             instance._state.adding = False  # made by the site's code just now
-            instance.save(using=alias)
+            self._save(instance, image)
         else:
-            instance.save(using=alias, force_insert=True)
+            self._save(instance, image, force_insert=True)
         for part in obj.rows:
             _put_in(part.model, alias, part.pk, part.before or {})
 
@@ -142,6 +150,15 @@ class Restorer:
             made = self.recorder.row(concrete(model), alias, other)
             if made is not None and made.before is None:
                 all_rows(model, alias).filter(pk=other).delete()
+
+    def _save(
+        self, instance: Any, names: Iterable[str], *, force_insert: bool = False
+    ) -> None:
+        """Save an instance of which these columns are new: as the site says, or so."""
+        values = {name: getattr(instance, name) for name in names}
+        is_new = instance._state.adding
+        if self.saver is None or not self.saver.save(instance, values, is_new=is_new):
+            instance.save(using=instance._state.db, force_insert=force_insert)
 
     def _link(self, row: UndoRow) -> None:
         if row.obj is None:
@@ -180,7 +197,7 @@ class Restorer:
                 image[one.attname] = one.raw
                 value = python_value(fields[one.attname], one.raw)
                 setattr(instance, one.attname, value)
-        instance.save(using=alias)
+        self._save(instance, [one.attname for one in row.fields if one.outcome in DOES])
         tables = [(model, row.obj.row.pk)]
         tables += [(p, image.get(link.attname)) for p, link in parent_links(model)]
         for table, pk in tables:
@@ -204,13 +221,14 @@ class Restorer:
                 raise error
             left = waiting
 
-    @staticmethod
-    def _delete_one(row: UndoRow) -> None:
+    def _delete_one(self, row: UndoRow) -> None:
         if row.obj is None:
             return
         first = row.obj.row
         found = all_rows(first.model, first.alias).filter(pk=first.pk).first()
-        if found is not None:  # else it went with another one
+        if found is None:  # it went with another one
+            return
+        if self.saver is None or not self.saver.delete(found):
             found.delete(using=first.alias)
 
     # --- files ---

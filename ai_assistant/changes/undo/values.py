@@ -161,3 +161,15 @@ class Permissions(Protocol):
 
     def to_link(self, through: Any, image: Image) -> str:
         """Return why a many-to-many link may not be changed."""
+
+
+class Saver(Protocol):
+    """Saves what an undo restores, where the site says how; False where it does not."""
+
+    def save(
+        self, instance: models.Model, values: Mapping[str, Any], *, is_new: bool
+    ) -> bool:
+        """Save an instance with these new values, by attname."""
+
+    def delete(self, instance: models.Model) -> bool:
+        """Delete an object."""

@@ -3,6 +3,7 @@
 import uuid
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.db.models.signals import pre_save
@@ -306,6 +307,48 @@ class TestConflict:
 
         lamp = Product.objects.get(pk=stock.lamp.pk)
         assert (lamp.supplier, lamp.note) == (other, "")
+
+
+class TestByAdmin:
+    """A ModelAdmin that wants an undo to go through its own methods."""
+
+    @pytest.fixture(autouse=True)
+    def told(self, monkeypatch):
+        found, own = [], admin.site.get_model_admin(Mark)
+        save, delete = own.save_model, own.delete_model
+
+        def save_model(request, obj, form, change):
+            found.append((request.method, change, obj.name, form.changed_data))
+            obj.name = obj.name.upper()
+            save(request, obj, form, change)
+
+        def delete_model(request, obj):
+            found.append(("delete", obj.name))
+            delete(request, obj)
+
+        monkeypatch.setattr(own, "assistant_undo", "admin", raising=False)
+        monkeypatch.setattr(own, "save_model", save_model)
+        monkeypatch.setattr(own, "delete_model", delete_model)
+        return found
+
+    def test_change(self, scene, stock, told):
+        scene.do(lambda: Mark.objects.filter(name="green").update(name="x"))
+
+        undone = scene.undo()
+
+        assert told == [("POST", True, "green", ["name"])]
+        assert undone.differing == []
+        assert Mark.objects.filter(name="green").exists()
+
+    def test_deleted_and_created(self, scene, stock, told):
+        scene.do(Mark.objects.get(name="old").delete)
+        undone = scene.undo()
+        scene.redo(undone)
+
+        (saved, deleted) = told
+        assert (saved[:3], {*saved[3]}) == (("POST", False, "old"), {"id", "name"})
+        assert deleted == ("delete", "old")
+        assert not Mark.objects.filter(name="old").exists()
 
 
 class TestRefused:

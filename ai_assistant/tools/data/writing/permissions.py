@@ -73,7 +73,7 @@ class AdminPermissions:
         """Return why columns may not be changed, by attname; "" is the whole object."""
         access = self._access(type(obj))
         page = _posting(access, obj.pk)
-        obj = _as_its_admin_has_it(obj, access)
+        obj = as_its_admin_has_it(obj, access)
         if page is None or self._hidden(page, obj):
             return self._to_change_inline(obj, raws)
         may = page.model_admin.has_change_permission(page.request, obj)
@@ -121,7 +121,7 @@ class AdminPermissions:
         if self._gives_rights(instance):
             return _("It gives rights that you do not have.")
         access = self._access(type(instance), "add")
-        instance = _as_its_admin_has_it(instance, access)
+        instance = as_its_admin_has_it(instance, access)
         if access is not None:
             page = posted(access.at_page("add"))
             admin, request = page.model_admin, page.request
@@ -138,7 +138,7 @@ class AdminPermissions:
         """Return why the object may not be deleted."""
         access = self._access(type(obj), "delete")
         page = _posting(access, obj.pk, "delete")
-        obj = _as_its_admin_has_it(obj, access)
+        obj = as_its_admin_has_it(obj, access)
         if (
             page is not None
             and not self._hidden(page, obj)
@@ -163,7 +163,7 @@ class AdminPermissions:
             return refused
         access = self._access(type(owner))
         page = _posting(access, owner.pk)
-        owner = _as_its_admin_has_it(owner, access)
+        owner = as_its_admin_has_it(owner, access)
         if page is None or self._hidden(page, owner):
             return refused
         may = page.model_admin.has_change_permission(page.request, owner)
@@ -188,7 +188,7 @@ class AdminPermissions:
     def _access(self, model: Any, perm: str = "") -> AdminAccess | None:
         if (model, perm) not in self._accesses:
             found = (
-                access_of(self._user, one, perm=perm) for one in _with_proxies(model)
+                access_of(self._user, one, perm=perm) for one in with_proxies(model)
             )
             self._accesses[model, perm] = next(filter(None, found), None)
         return self._accesses[model, perm]
@@ -302,7 +302,7 @@ def _posting(
     return None if access is None else posted(access.at_object(key, page))
 
 
-def _with_proxies(model: Any) -> Iterator[Any]:
+def with_proxies(model: Any) -> Iterator[Any]:
     """Yield a model, and its proxies: an admin may have these alone."""
     yield model
     for one in apps.get_models():
@@ -310,7 +310,7 @@ def _with_proxies(model: Any) -> Iterator[Any]:
             yield one
 
 
-def _as_its_admin_has_it(obj: Any, access: AdminAccess | None) -> Any:
+def as_its_admin_has_it(obj: Any, access: AdminAccess | None) -> Any:
     """Return the object; of the proxy, if that is what the admin has."""
     if access is None or isinstance(obj, access.model):
         return obj
