@@ -26,7 +26,7 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_use
-from ai_assistant.tools.data.writing.admin_saving import AdminSaver
+from ai_assistant.tools.data.writing.admin_saving import AdminSaver, in_revision
 from ai_assistant.tools.data.writing.kept_permissions import KeptPermissions
 from ai_assistant.types import UserKey
 
@@ -157,7 +157,7 @@ def _carry_out(
 ) -> PieceDone:
     """Do the work of a piece in its transaction, and keep what it has changed."""
     run = begun.run
-    with recording() as recorder:
+    with in_revision(user, _label(begun)), recording() as recorder:
         saver = AdminSaver(user)
         restorer = Restorer(rows=work, recorder=recorder, saver=saver)
         try:
@@ -278,8 +278,13 @@ def _new_change_set(begun: Begun, user: Any) -> ChangeSet:
     if begun.change is not None:
         return begun.change
     kind = ChangeSet.Kind.REDO if begun.is_redo else ChangeSet.Kind.UNDO
-    label = _("Redo") if begun.is_redo else _("Undo")
-    return ChangeSet(run=begun.run, user=user, kind=kind, tool=kind, label=label)
+    made = ChangeSet(run=begun.run, user=user, kind=kind, tool=kind)
+    made.label = _label(begun)
+    return made
+
+
+def _label(begun: Begun) -> str:
+    return _("Redo") if begun.is_redo else _("Undo")
 
 
 def _check_goes_on(change: ChangeSet) -> None:

@@ -41,7 +41,7 @@ from ai_assistant.changes.undo.values import (
     UndoRow,
 )
 from ai_assistant.changes.values import meta, model_name
-from ai_assistant.changes.verify.auto_fields import is_volatile
+from ai_assistant.changes.verify.auto_fields import is_tree, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.safety.site_code import value_or
@@ -75,12 +75,12 @@ def make_plan(
     rows = rows.filter(among or Q()).prefetch_related("files")
     places = {one.pk: place for place, one in enumerate(sets)}
     in_order = sorted(rows, key=lambda row: (places[row.change_set_id], row.order))
-    planner = Planner(permissions, only)
+    gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
+    planner = Planner(permissions, only, {gap["table"] for gap in gaps})
     planned = planner.rows(changed_rows(in_order))
     moved = [row for row in planned if row.outcome in (Outcome.CONFLICT, Outcome.GONE)]
     if moved and sets:
         note_who(moved, sets[0].created_at, [one.pk for one in sets])
-    gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     is_redo = bool(sets) and all(one.kind == ChangeSet.Kind.UNDO for one in sets)
     return UndoPlan(rows=planned, gaps=gaps, is_redo=is_redo)
 
@@ -89,8 +89,12 @@ class Planner:
     """Makes the plan of one undo."""
 
     def __init__(
-        self, permissions: Permissions, only: Collection[str] | None = None
+        self,
+        permissions: Permissions,
+        only: Collection[str] | None = None,
+        unseen: Collection[str] = (),
     ) -> None:
+        self._unseen = unseen  # the tables of which there are no images
         self._permissions = permissions
         self._only = only
         self._texts: dict[tuple[Any, str], str] = {}
@@ -164,6 +168,8 @@ class Planner:
             row.block(_("The key of its row is not kept."))
         elif not is_readable_key(first) or not all(map(has_key, obj.rows)):
             row.block(_("What was kept of it cannot be read."))
+        elif is_tree(first.model) and meta(first.model).db_table in self._unseen:
+            row.block(_("Other rows of its tree were changed; they are not kept."))
         elif first.is_link:
             self._link(row)
         elif row.action == "create":

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import models
+from django.db import models, router
 from django.db.models.deletion import ProtectedError, RestrictedError
 
 from ai_assistant.changes.capture.files import restored_file
@@ -158,7 +158,10 @@ class Restorer:
         values = {name: getattr(instance, name) for name in names}
         is_new = instance._state.adding
         if self.saver is None or not self.saver.save(instance, values, is_new=is_new):
-            instance.save(using=instance._state.db, force_insert=force_insert)
+            options = _using(instance)
+            if force_insert:
+                options["force_insert"] = True
+            instance.save(**options)
 
     def _link(self, row: UndoRow) -> None:
         if row.obj is None:
@@ -229,7 +232,7 @@ class Restorer:
         if found is None:  # it went with another one
             return
         if self.saver is None or not self.saver.delete(found):
-            found.delete(using=first.alias)
+            found.delete(**_using(found))
 
     # --- files ---
 
@@ -278,6 +281,13 @@ class Restorer:
             ):
                 return False
         return True
+
+
+def _using(instance: Any) -> dict[str, Any]:
+    """Return what names the database of an instance; a method of the site may not."""
+    alias = instance._state.db
+    own = router.db_for_write(type(instance), instance=instance)
+    return {} if own == alias else {"using": alias}
 
 
 def _put_in(model: Any, alias: str, pk: Any, image: Image) -> None:

@@ -15,6 +15,7 @@ from ai_assistant.engine.undo_pieces import UndoTarget
 from ai_assistant.exceptions import Refused
 from tests.changes.undo.conftest import Everything
 from tests.gallery.models import Artist, Museum, Style, Work
+from tests.thorough import examples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.broad]
 
@@ -134,9 +135,10 @@ class Gallery:
 
 
 @pytest.mark.row("R05")
+@pytest.mark.timeout(1200)
 @given(steps=STEPS)
 @settings(
-    max_examples=500,
+    max_examples=examples(150, many=500),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

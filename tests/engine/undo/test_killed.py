@@ -156,7 +156,7 @@ def test_no_group_is_half_done_and_none_twice(
         f"{STRIKES} strikes at an undo of {4 * GROUPS} rows, {killed} of them killed "
         f"it on {connection.vendor}: 0 groups half done, 0 rows twice",
     )
-    assert killed >= STRIKES * 0.6
+    assert killed >= STRIKES * 0.5
 
 
 def check_told(found: State, left: State) -> None:

@@ -79,12 +79,14 @@ def test_undo_and_redo_leave_the_rows_of_the_package_whole(name, boss):
     ]
 
     if plan.gaps or reasons:
+        assert not (plan.gaps and plan.does_something), "half of it would be undone"
         pytest.skip(f"said beforehand: {plan.gaps} {reasons}")
     done = undone(boss, change)
 
     assert (done.reason, done.differing) == ("", [])
     assert rows() == before
-    if NAME in HISTORIES and told:
+    # django-reversion has no versions of what is deleted.
+    if NAME in HISTORIES and told and case.tool != "create_object":
         assert histories() > told
     undo_change = ChangeSet.objects.get(pk=done.change_id)
     undone(boss, undo_change)

@@ -1,8 +1,11 @@
 """Saving of an undo through the ModelAdmin, where that asks for it."""
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from django.apps import apps
 from django.db.models import Model
 
 from ai_assistant.safety.policy.form_limits import admin_form_class
@@ -14,6 +17,19 @@ from ai_assistant.tools.data.writing.permissions import (
 )
 
 BY_ADMIN = "admin"  # ModelAdmin.assistant_undo
+
+
+@contextmanager
+def in_revision(user: Any, comment: str) -> Iterator[None]:
+    """Let django-reversion, if the site has it, keep what the block saves."""
+    if not apps.is_installed("reversion"):
+        yield
+        return
+    reversion = importlib.import_module("reversion")
+    with reversion.create_revision():
+        reversion.set_user(user)
+        reversion.set_comment(comment)
+        yield
 
 
 class AdminSaver:
