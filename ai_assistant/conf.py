@@ -119,6 +119,7 @@ SETTINGS: Mapping[str, Any] = {
         "CONVERSATION_DAYS": OPTIONAL,
         "AUDIT_DAYS": OPTIONAL,
         "TOKEN_DAYS": OPTIONAL,  # after they have ended
+        "UNDO_DAYS": OPTIONAL,  # after them a change has no images any more
     },
     # --- programs ---
     "CORS_ORIGINS": [],  # of pages elsewhere that may call with an access token

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from types import NoneType
@@ -11,6 +12,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import all_rows
@@ -23,6 +25,7 @@ from ai_assistant.safety.policy.sensitive import (
 )
 from ai_assistant.safety.site_code import value_or
 
+MOST_TABLES = 5  # that are named where there is no image
 # Whose values are said as they are.
 VERBATIM = (models.CharField, models.TextField, models.AutoField)
 
@@ -92,3 +95,21 @@ TEXTS: tuple[tuple[Any, Any], ...] = (
 
 def _in_user_zone(value: datetime) -> datetime:
     return timezone.localtime(value) if timezone.is_aware(value) else value
+
+
+def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
+    """Return sentences about what has no image; none without gaps."""
+    tables = dict.fromkeys(
+        str(gap.get("table", "")) for gap in gaps if isinstance(gap, dict)
+    )
+    named = [table for table in tables if table][:MOST_TABLES]
+    if not gaps:
+        return []
+    if not named:
+        return [_("Something else was written; it cannot be shown or undone.")]
+    sentence = ngettext(
+        "Something else was written in table %(tables)s; it cannot be shown or undone.",
+        "Something else was written in tables %(tables)s; it cannot be shown or undone.",
+        len(named),
+    )
+    return [sentence % {"tables": ", ".join(named)}]

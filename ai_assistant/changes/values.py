@@ -88,7 +88,8 @@ class Changes:
     computed. `exact` is the fingerprint of all images, if the call was tried out in
     a transaction; then what happens must be just that. `hidden` are the changes of
     the objects of `model` beyond the first; without it, what those have in common is
-    expected of all others too.
+    expected of all others too. `plan` is the digest of the plan of an undo, if it is
+    one: the tool itself sees to it that just that is done.
     """
 
     title: str  # says what happens, and to how many: "Delete 3 orders"
@@ -100,9 +101,11 @@ class Changes:
     warnings: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
     rows_argument: str = ""  # of the call: its list of ids, of which some may be chosen
-    undoable: bool = True
+    undoable: bool = True  # but for its limits
+    undo_limits: tuple[str, ...] = ()  # sentences: what could not be undone, and why
     exact: str = ""
     hidden: tuple[HiddenField, ...] = ()
+    plan: str = ""
     # Code of the site may write more. It is not stored.
     needs_trial: bool = field(default=False, compare=False)
 
@@ -110,6 +113,12 @@ class Changes:
     def is_empty(self) -> bool:
         """Whether nothing would change at all."""
         return not self.total and not self.related
+
+    def row_id(self, change: ObjectChange) -> str | None:
+        """Return by what a person chooses an object; None if it goes along."""
+        if self.plan:
+            return f"{change.model}:{change.object_id}"
+        return change.object_id if change.model == self.model else None
 
 
 SHOWN = 20  # objects of a bulk change

@@ -133,6 +133,7 @@ class Proposal(Value):
     related: list[dict[str, Any]]
     warnings: list[str]
     undoable: bool
+    undo_limits: list[str]
     chooses_rows: bool
 
 

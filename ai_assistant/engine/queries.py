@@ -40,6 +40,8 @@ from ai_assistant.models.run import (
 from ai_assistant.text.unicode import is_control
 from ai_assistant.types import UserKey
 
+UNDO_OTHERS = "ai_assistant.undo_changes"
+
 M = TypeVar("M", bound=Model)
 
 
@@ -94,6 +96,23 @@ def feedback(user_id: UserKey) -> QuerySet[Feedback]:
 def changes(user_id: UserKey) -> QuerySet[ChangeSet]:
     """Return what the runs of a user have changed; that outlives its conversation."""
     return ChangeSet.objects.filter(user_id=user_id)
+
+
+def changes_of_object(user: Any, model: str, object_id: str) -> QuerySet[RowChange]:
+    """Return what was changed of an object that this user may undo, newest first."""
+    rows = RowChange.objects.filter(model=model, object_id=object_id)
+    rows = rows.filter(change_set__kind=ChangeSet.Kind.CALL)
+    if not user.has_perm(UNDO_OTHERS):
+        rows = rows.filter(change_set__user=user)
+    rows = rows.select_related("change_set__user")
+    return rows.order_by("-change_set__created_at", "-pk")
+
+
+def undos_in(conversation_id: UUID) -> dict[UUID, UUID]:
+    """Return the undos and redos of a conversation, with the run of each."""
+    undos = ChangeSet.objects.filter(run__conversation_id=conversation_id)
+    undos = undos.exclude(kind=ChangeSet.Kind.CALL).order_by()
+    return dict(undos.values_list("pk", "run_id"))
 
 
 def row_changes(user_id: UserKey) -> QuerySet[RowChange]:
@@ -198,6 +217,15 @@ def left_changes(user_id: UserKey | None = None) -> QuerySet[ChangeSet]:
     """Return the changes of a user, or of all, whose conversations are deleted."""
     left = ChangeSet.objects.filter(run=None)
     return left if user_id is None else left.filter(user_id=user_id)
+
+
+def changes_with_images(
+    before: datetime, user_id: UserKey | None = None
+) -> QuerySet[ChangeSet]:
+    """Return the changes from before `before` that can still be undone."""
+    rows = RowChange.objects.filter(change_set=OuterRef("pk")).with_images()
+    old = ChangeSet.objects.filter(Exists(rows), created_at__lt=before)
+    return old if user_id is None else old.filter(user_id=user_id)
 
 
 def runs_of_tokens(tokens: Collection[UUID] | QuerySet[Any]) -> QuerySet[Run]:

@@ -84,7 +84,7 @@ from ai_assistant.engine.lifecycle.scope import RunScope, with_page
 from ai_assistant.engine.lifecycle.stop import stop as store_stop
 from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.branches import show_branch
+from ai_assistant.engine.storage.branches import show_before, show_branch
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import (
     in_db,
@@ -337,6 +337,21 @@ async def undo(request: UndoRequest) -> Undone:
     undone = undoing.undone
     if undone.conversation_id and undone.run_id:
         _ring(request.user_id, undone.conversation_id, undone.run_id)
+    return undone
+
+
+async def go_back(request: UndoRequest) -> Undone:
+    """
+    Undo what was changed since a message, and show the conversation up to it.
+
+    Without a digest nothing is undone. Raise Refused: as `undo` does, busy, not_found.
+    """
+    undone = await undo(request) if request.digest else Undone()
+    if undone.done and not undone.reason:
+        run_id = request.target.id
+        conversation_id = await _of_person(show_before, request.user_id, run_id)
+        undone.conversation_id = conversation_id
+        _ring(request.user_id, conversation_id, run_id)
     return undone
 
 

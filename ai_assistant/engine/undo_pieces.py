@@ -19,7 +19,7 @@ from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
-from ai_assistant.engine.queries import calls, changes, runs
+from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, get_or_404, runs
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -30,15 +30,18 @@ from ai_assistant.tools.data.writing.admin_saving import AdminSaver, in_revision
 from ai_assistant.tools.data.writing.kept_permissions import KeptPermissions
 from ai_assistant.types import UserKey
 
-UNDO_OTHERS = "ai_assistant.undo_changes"
 MOST_ROWS = 10_000  # of one group; images of more are not kept
 
-TargetKind = Literal["run", "call", "change"]
+TargetKind = Literal["run", "call", "change", "since"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UndoTarget:
-    """Whose changes are undone: those of a run, of a call, or one change."""
+    """
+    Whose changes are undone: those of a run, of a call, or one change.
+
+    "since" is a run with all that came after it in its conversation.
+    """
 
     kind: TargetKind
     id: UUID
@@ -53,6 +56,7 @@ class UndoRequest:
     digest: str
     choice: Choice = field(default_factory=Choice)
     ip: str = ""
+    asked_in: UUID | None = None  # the run in which the assistant was told to
 
 
 @dataclass(kw_only=True, slots=True)
@@ -111,7 +115,9 @@ def begin(request: UndoRequest) -> Begun:
     """Compare the plan with what was shown; do all of it if that is not much."""
     user = checked_user(request.user_id)
     sets = change_sets(user, request.target)
-    begun = Begun(request=request, run=_locked(sets))
+    begun = Begun(request=request, run=_locked(sets, request.asked_in))
+    if request.target.kind == "since":
+        begun.run = Run.objects.get(pk=request.target.id)
     with taken_back_with(written_ones()):
         plan = make_plan(sets, _permissions(begun, user))
         if plan.digest != request.digest:
@@ -129,7 +135,7 @@ def do_piece(begun: Begun, piece: Piece) -> PieceDone:
     request, rows = begun.request, piece.rows
     user = checked_user(request.user_id)
     sets = change_sets(user, request.target)
-    _locked(sets)
+    _locked(sets, request.asked_in)
     if begun.change is not None:
         _check_goes_on(begun.change)
     keys, piece.at = [row.key for row in rows], ""
@@ -156,7 +162,7 @@ def _carry_out(
     begun: Begun, piece: Piece, work: list[UndoRow], sets: list[ChangeSet], user: Any
 ) -> PieceDone:
     """Do the work of a piece in its transaction, and keep what it has changed."""
-    run = begun.run
+    run, request = begun.run, begun.request
     with in_revision(user, _label(begun)), recording() as recorder:
         saver = AdminSaver(user)
         restorer = Restorer(rows=work, recorder=recorder, saver=saver)
@@ -164,13 +170,16 @@ def _carry_out(
             restorer.carry_out()
         finally:
             piece.at = restorer.at
-    check_rows_free(recorder.rows, run or Run())
+    # Objects may be locked for the run that asks.
+    asks = Run(pk=request.asked_in) if request.asked_in else run
+    check_rows_free(recorder.rows, asks or Run())
     change = store_as(_new_change_set(begun, user), recorder)
     same = begun.same if begun.change is None else []
     _mark(sets, None if piece.is_last else of_objects([*work, *same]), change)
     write_history(work, user, run)
-    request = begun.request
     target = {request.target.kind: str(request.target.id), "digest": request.digest}
+    if request.asked_in:
+        target["asked_in"] = str(request.asked_in)
     change_undone(change, work, target, request.choice, request.ip)
     differing = [row.key for row in restorer.differing()]
     return PieceDone(change=change, rows=work, differing=differing)
@@ -193,7 +202,9 @@ def change_sets(user: Any, target: UndoTarget) -> list[ChangeSet]:
         ChangeSet.objects.all() if sees_all else changes(user.pk)
     )
     visible = visible.select_related("run")
-    if target.kind == "change":
+    if target.kind == "since":
+        found = list(_since(user, visible, target.id))
+    elif target.kind == "change":
         found = list(visible.filter(pk=target.id))
     else:
         kept = Q(run__conversation__deleted_at=None, kind=ChangeSet.Kind.CALL)
@@ -203,22 +214,37 @@ def change_sets(user: Any, target: UndoTarget) -> list[ChangeSet]:
     return sorted(found, key=lambda one: (one.created_at, one.pk))
 
 
+def _since(
+    user: Any, visible: QuerySet[ChangeSet], run_id: UUID
+) -> QuerySet[ChangeSet]:
+    """Return what was changed in a conversation of the user from a run on."""
+    run = get_or_404(runs(user.pk), run_id, _("These changes do not exist."))
+    return visible.filter(
+        kind=ChangeSet.Kind.CALL,
+        run__conversation=run.conversation_id,
+        run__created_at__gte=run.created_at,
+    )
+
+
 def _is_own(user: Any, target: UndoTarget) -> bool:
-    rows: Any = {"run": runs, "call": calls}.get(target.kind)
+    rows: Any = {"run": runs, "since": runs, "call": calls}.get(target.kind)
     return bool(rows and rows(user.pk).filter(pk=target.id).exists())
 
 
-def _locked(sets: Sequence[ChangeSet]) -> Run | None:
+def _locked(sets: Sequence[ChangeSet], asked_in: UUID | None) -> Run | None:
     """Let no other undo, and no run, work on these changes; return their run."""
     if not sets:
         raise _nothing()
     keys = [one.pk for one in sets]
     conversations = {one.run.conversation_id for one in sets if one.run is not None}
-    Conversation.objects.filter(pk__in=conversations).lock_row()
+    # Where a run is under way no undo begins; and a message that comes has the lock.
+    asking = Run.objects.filter(pk=asked_in) if asked_in else Run.objects.none()
+    ours = asking.values_list("conversation_id", flat=True)
+    Conversation.objects.filter(pk__in=conversations.difference(ours)).lock_row()
     # By a write that changes nothing: SQLite has no locks of rows.
     ChangeSet.objects.filter(pk__in=keys).update(tool=F("tool"))
     active = Run.objects.filter(conversation__in=conversations, state__in=UNFINISHED)
-    if active.exists():
+    if active.exclude(pk__in=asking).exists():
         raise Refused(
             "busy",
             _("The assistant is still working in this conversation. Stop it first."),

@@ -6,7 +6,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from ai_assistant.engine.queries import left_changes, unused_conversations
+from ai_assistant.changes.capture.store import forget_images
+from ai_assistant.engine.queries import (
+    changes_with_images,
+    left_changes,
+    unused_conversations,
+)
 from ai_assistant.engine.service import purge_unused
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
@@ -46,6 +51,15 @@ def purge_changes(before: datetime, user_id: UserKey | None = None) -> int:
         with transaction.atomic():
             old.filter(pk=pk).delete()
     _record("changes", len(keys), before, user_id)
+    return len(keys)
+
+
+def purge_images(before: datetime, user_id: UserKey | None = None) -> int:
+    """Delete the images of old changes, with the old files; return of how many."""
+    keys = list(changes_with_images(before, user_id).values_list("pk", flat=True))
+    for pk in keys:
+        forget_images(pk)
+    _record("images", len(keys), before, user_id)
     return len(keys)
 
 

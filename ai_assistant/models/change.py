@@ -1,4 +1,5 @@
 import uuid
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -65,12 +66,21 @@ class ChangeSet(models.Model):
         return f"{self.label or self.tool} {self.created_at:%Y-%m-%d %H:%M}"
 
 
+class RowChangeQuerySet(models.QuerySet["RowChange"]):
+    """Changed rows, and whether their images are kept."""
+
+    def with_images(self) -> Self:
+        """Return those that have an image."""
+        return self.exclude(before__isnull=True, after__isnull=True)
+
+
 class RowChange(models.Model):
     """
     One row as it was and as it became.
 
     An image is a dict of all concrete fields by attname, in JSON; None where there
-    is no row. The images of a many-to-many row hold its two keys.
+    is no row. The images of a many-to-many row hold its two keys. A row without both
+    has lost them: it is too old to be undone.
     """
 
     class Kind(models.TextChoices):
@@ -101,6 +111,8 @@ class RowChange(models.Model):
         related_name="undone_rows",
     )
 
+    objects = RowChangeQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("changed row")
         verbose_name_plural = _("changed rows")
@@ -109,6 +121,11 @@ class RowChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.model} {self.object_id}"
+
+    @property
+    def has_images(self) -> bool:
+        """Whether the images of the row are kept."""
+        return self.before is not None or self.after is not None
 
 
 class FileChange(models.Model):

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
@@ -16,6 +17,7 @@ from typing_extensions import TypeIs
 from ai_assistant import conf
 from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.web.object_history import with_changes
 from ai_assistant.web.panel.panel import panel_for
 from ai_assistant.web.save_guard.digest import with_digest
 from ai_assistant.web.save_guard.object_lock import answer_if_locked, page_with_locks
@@ -42,6 +44,12 @@ APP_NAME = "ai_assistant"  # the namespace of the assistant's URLs
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
     "ai_assistant_accesstoken_add",  # it shows a secret: the assistant reads pages
+)
+
+# What a page of the admin is given besides the panel, and what is logged without it.
+PARTS = (
+    (with_digest, "no digest of %r"),
+    (with_changes, "no changes of the assistant on %r"),
 )
 
 logger = logging.getLogger("ai_assistant")
@@ -135,12 +143,12 @@ def is_admin_page(
 
 
 def dress(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Put the panel into the page if it takes one, and into its form what it holds."""
-    content = value_or(
-        None, lambda: with_digest(request, response), "no digest of %r", request.path
-    )
-    if content is not None:
-        _replace(response, content)
+    """Put the panel into the page if it takes one, and what its form or history needs."""
+    for add, failed in PARTS:
+        added = partial(add, request, response)
+        content = value_or(None, added, failed, request.path)
+        if content is not None:
+            _replace(response, content)
     return inject(request, response) if wants_panel(request) else response
 
 

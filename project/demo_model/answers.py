@@ -49,6 +49,7 @@ NEEDED = {
     "search the wiki": "search_wiki",
     "search the logs": "execute_query",
     "delete": "delete_section",
+    "take that back": "undo_changes",
     "recompute": "recompute_positions",
     "call": "list_questionnaires",
 }

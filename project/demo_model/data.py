@@ -28,6 +28,8 @@ CREATE = (
 )
 DELETE = rf"delete\s+(?:the\s+)?(?P<noun>{ONE})\s+(?P<title>.{{1,300}})$"
 
+UNDO = r"undo\b|(?:take|put)\s+(?:that|it|this|them)\s+back\b"
+
 
 def count(match: re.Match[str], done: list[Outcome]) -> Reply:
     """Count the objects of a model, of one kind if that is said."""
@@ -100,6 +102,13 @@ def delete(match: re.Match[str], done: list[Outcome]) -> Reply:
         text="What depends on it goes along; the card lists it.",
         call=Call(name="delete_objects", arguments=arguments),
     )
+
+
+def undo(match: re.Match[str], done: list[Outcome]) -> Reply:
+    """Take back what was changed last in this conversation."""
+    if done:
+        return Reply(text=_done(done[-1].data))
+    return Reply(call=Call(name="undo_changes", arguments={}))
 
 
 def _found(noun: Noun, words: str, done: list[Outcome]) -> Any:

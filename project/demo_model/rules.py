@@ -122,6 +122,7 @@ rule(data.CHANGE_MANY)(data.change_many)
 rule(data.CHANGE)(data.change)
 rule(data.CREATE)(data.create)
 rule(data.DELETE)(data.delete)
+rule(data.UNDO)(data.undo)
 
 
 @rule(r"(?:rename|delete)\b")

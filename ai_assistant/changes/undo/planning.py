@@ -77,7 +77,8 @@ def make_plan(
     in_order = sorted(rows, key=lambda row: (places[row.change_set_id], row.order))
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     planner = Planner(permissions, only, {gap["table"] for gap in gaps})
-    planned = planner.rows(changed_rows(in_order))
+    planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
+    planned += [_forgotten(row) for row in in_order if not row.has_images]
     moved = [row for row in planned if row.outcome in (Outcome.CONFLICT, Outcome.GONE)]
     if moved and sets:
         note_who(moved, sets[0].created_at, [one.pk for one in sets])
@@ -294,7 +295,14 @@ class Planner:
 
 
 def _without_model(changed: ChangedRow) -> UndoRow:
-    row = changed.first
+    return _lost(changed.first, _("There is no such table any more."))
+
+
+def _forgotten(row: RowChange) -> UndoRow:
+    return _lost(row, _("It is too long ago: what was there before is not kept."))
+
+
+def _lost(row: RowChange, reason: str) -> UndoRow:
     return UndoRow(
         key=f"{row.model}:{row.object_id}",
         action="change",
@@ -302,5 +310,5 @@ def _without_model(changed: ChangedRow) -> UndoRow:
         object_id=row.object_id,
         text=row.text or model_name(row.model),
         outcome=Outcome.BLOCKED,
-        reason=_("There is no such table any more."),
+        reason=reason,
     )

@@ -155,7 +155,8 @@ class Restorer:
         self, instance: Any, names: Iterable[str], *, force_insert: bool = False
     ) -> None:
         """Save an instance of which these columns are new: as the site says, or so."""
-        values = {name: getattr(instance, name) for name in names}
+        columns = {one.attname for one in meta(type(instance)).concrete_fields}
+        values = {name: getattr(instance, name) for name in names if name in columns}
         is_new = instance._state.adding
         if self.saver is None or not self.saver.save(instance, values, is_new=is_new):
             options = _using(instance)

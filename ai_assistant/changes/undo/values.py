@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from ai_assistant.changes.capture.images import Image, image_digest
 from ai_assistant.changes.verify.differences import RecordedObject
@@ -81,6 +83,15 @@ class UndoRow:
             return True
         return any(one.outcome in DOES for one in self.fields)
 
+    @property
+    def shown_fields(self) -> list[UndoField]:
+        """Return the fields that a person is shown: none of which both texts are one."""
+        found = [one for one in self.fields if one.outcome != Outcome.SAME]
+        told = [
+            one for one in found if one.outcome not in DOES or one.now != one.restored
+        ]
+        return told or found
+
     def block(self, reason: str) -> None:
         """Leave the object as it is."""
         self.outcome, self.reason = Outcome.BLOCKED, reason
@@ -125,6 +136,21 @@ class UndoPlan:
         """Whether anything would change."""
         return any(row.does_something or row.can_overrule for row in self.rows)
 
+    @property
+    def verb(self) -> str:
+        """Return what its button says."""
+        return _("Redo") if self.is_redo else _("Undo")
+
+    def title(self, count: int) -> str:
+        """Return what undoing so many of its objects is called."""
+        if not count:
+            return self.verb
+        if self.is_redo:
+            text = ngettext("Redo %(count)d change", "Redo %(count)d changes", count)
+        else:
+            text = ngettext("Undo %(count)d change", "Undo %(count)d changes", count)
+        return text % {"count": count}
+
     def chosen(self, choice: "Choice") -> list[UndoRow]:
         """Return the rows that a person has chosen."""
         return [row for row in self.rows if choice.takes(row.key)]
@@ -158,6 +184,9 @@ class Permissions(Protocol):
 
     def to_delete(self, obj: models.Model) -> str:
         """Return why it may not be deleted."""
+
+    def to_delete_any(self, model: Any) -> str:
+        """Return why no object of this model may be deleted."""
 
     def to_link(self, through: Any, image: Image) -> str:
         """Return why a many-to-many link may not be changed."""

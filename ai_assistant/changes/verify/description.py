@@ -55,7 +55,8 @@ def with_total(changes: Changes, total: int) -> Changes:
     """
     verb = changes.verb or changes.title
     fewer = _renumbered(verb, changes, total) or f"{verb} ({total})"
-    title = _renumbered(changes.title, changes, total) or fewer
+    title = "" if changes.plan else _renumbered(changes.title, changes, total)
+    title = title or fewer
     return replace(changes, title=title, verb=fewer, total=total)
 
 
@@ -93,7 +94,8 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
         versions=_versions(objects),
-        undoable=not recorder.gaps,
+        undoable=bool(objects) or not recorder.gaps,
+        undo_limits=(_("What cannot be shown stays."),) if recorder.gaps else (),
         exact=fingerprint(recorder),
     )
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.capture.recorder import Recorder, recording
+from ai_assistant.changes.undo.limits import with_undo_limits
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import unexpected_changes
 from ai_assistant.changes.verify.description import changes_of, completed
@@ -41,6 +42,8 @@ from ai_assistant.exceptions import Ask, Differs
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.tools.data.writing.permissions import AdminPermissions
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import RunContext, ToolDefinition, ToolResult
 
@@ -62,7 +65,7 @@ async def proposed(attempt: Attempt) -> Proposed:
     """
     tries_out = attempt.tool.approval.preview == "transaction"
     looking = replace(attempt, is_proposal=True, is_trial=tries_out)
-    work = partial(_tried_out if tries_out else _looked_at_whole, looking)
+    work = partial(_promised, _tried_out if tries_out else _looked_at_whole, looking)
     key = _key(attempt)
     bulkhead = _bulkheads.setdefault(key, Bulkhead())
     safe = partial(with_connections, work)
@@ -76,6 +79,18 @@ async def proposed(attempt: Attempt) -> Proposed:
         logger.warning("the preview of %r hangs, and is not called", key)
         attempt.report.is_over = True
         return _hangs(attempt)
+
+
+def _promised(look: Callable[[Attempt], Proposed], attempt: Attempt) -> Proposed:
+    """Return what `look` finds, with what could not be undone of it."""
+    found = look(attempt)
+    if isinstance(found, ToolResult):
+        return found
+    if attempt.tool.execution.external:
+        limit = _("What happens outside of this site stays.")
+        return replace(found, undoable=False, undo_limits=(limit,))
+    user = fresh_user(attempt.run.user_id)
+    return with_undo_limits(found, AdminPermissions(user))
 
 
 def _key(attempt: Attempt) -> str:

@@ -144,13 +144,14 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
             if shown is not None:
                 check_unmoved(shown)
                 context.is_as_shown = bool(shown.versions)
+                context.actions = replace(context.actions, plan=shown.plan)
             with recording() as recorder:
                 value = invoke(attempt, attempt.tool.handler, context)
                 result = from_value(attempt.call.name, value)
             if not result.ok:
                 take_back()  # what failed has changed nothing
                 return result
-            if shown is not None:
+            if shown is not None and not shown.plan:
                 _check_as_shown(shown, recorder)
             check_rows_free(recorder.rows, attempt.run)
             store(recorder, attempt.run, attempt.call, context.user)

@@ -195,9 +195,10 @@ def _take_rows(
     if not name or interrupt.proposal is None:
         raise Refused("bad_decision", _("There are no rows to choose from."))
     preview = values.from_json(interrupt.proposal)
-    of_model = [change for change in preview.objects if change.model == preview.model]
-    shown_ids = {change.object_id for change in of_model}
-    ids = interrupt.call.arguments.get(name, [])
+    shown_ids = {
+        own for change in preview.objects if (own := preview.row_id(change)) is not None
+    }
+    ids = interrupt.call.arguments.get(name) or sorted(shown_ids)
     if not shown_ids.intersection(rows):
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
     dropped = shown_ids - set(rows)
@@ -215,7 +216,7 @@ def _take_rows(
         objects=tuple(
             change
             for change in preview.objects
-            if change.model != preview.model or change.object_id not in dropped
+            if preview.row_id(change) not in dropped
         ),
         related=tuple(replace(relation, at_most=True) for relation in preview.related),
         versions={

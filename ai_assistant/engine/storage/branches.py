@@ -89,6 +89,11 @@ class Tree:
         """Return the newest run below `run_id` that has none behind it; maybe itself."""
         return self._newest_end(self.below(run_id)) or run_id
 
+    def behind_shown(self) -> UUID | None:
+        """Return the newest run behind the last one that is shown; None at an end."""
+        found = self._behind.get(self.shown, ()) if self.shown else ()
+        return max(found, key=self._rank.__getitem__, default=None)
+
     def elsewhere(self, path: Sequence[UUID]) -> list[UUID]:
         """Return the runs that are not on `path`."""
         return sorted(self._rank.keys() - set(path), key=self._rank.__getitem__)
@@ -186,6 +191,27 @@ def show_branch(user_id: UserKey, run_id: UUID) -> UUID:
 
     Raise Refused: not_found for another user's, busy while a run is unfinished.
     """
+    conversation = _locked(user_id, run_id)
+    _show(conversation, tree_of(conversation).end_below(run_id))
+    return conversation.pk
+
+
+@unit
+def show_before(user_id: UserKey, run_id: UUID) -> UUID:
+    """
+    Show what stands above `run_id`; the next message is another version of its own.
+
+    Nothing can be shown where nothing stands: then all stays as it is. Return and raise
+    as `show_branch` does.
+    """
+    conversation = _locked(user_id, run_id)
+    above = conversation.runs.get(pk=run_id).after_id
+    if above is not None:
+        _show(conversation, above)
+    return conversation.pk
+
+
+def _locked(user_id: UserKey, run_id: UUID) -> Conversation:
     own = Conversation.objects.filter(owner_id=user_id, runs=run_id)
     found = own.values_list("pk", flat=True).first()
     if found is None:
@@ -198,5 +224,8 @@ def show_branch(user_id: UserKey, run_id: UUID) -> UUID:
             "busy",
             _("An answer is under way. Wait for it or stop it, then change versions."),
         )
-    named.update(shown_run=tree_of(conversation).end_below(run_id))
-    return conversation.pk
+    return conversation
+
+
+def _show(conversation: Conversation, run_id: UUID) -> None:
+    Conversation.objects.filter(pk=conversation.pk).update(shown_run=run_id)

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
 from ai_assistant import conf
-from ai_assistant.engine.queries import unused_conversations
+from ai_assistant.engine.queries import changes_with_images, unused_conversations
 from ai_assistant.engine.service import purge_deleted
 from ai_assistant.management import user_named
 from ai_assistant.management.retention import (
@@ -19,6 +19,7 @@ from ai_assistant.management.retention import (
     purge_audit,
     purge_changes,
     purge_conversations,
+    purge_images,
     purge_tokens,
 )
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
 
     help = (
         "Delete conversations unused for CONVERSATION_DAYS, with their runs and changes, "
-        "access tokens that ended TOKEN_DAYS ago, and audit entries older "
+        "the images of changes older than UNDO_DAYS, access tokens that ended TOKEN_DAYS ago, and audit entries older "
         "than AUDIT_DAYS, all of AI_ASSISTANT['RETENTION']."
     )
 
@@ -46,8 +47,9 @@ class Command(BaseCommand):
             self._deleted()
         days, of_audit = options["days"], conf.get("RETENTION", "AUDIT_DAYS")
         of_tokens = conf.get("RETENTION", "TOKEN_DAYS")
+        of_images = conf.get("RETENTION", "UNDO_DAYS")
         days = conf.get("RETENTION", "CONVERSATION_DAYS") if days is None else days
-        if days is None and of_audit is None and of_tokens is None:
+        if (days, of_images, of_audit, of_tokens) == (None,) * 4:
             raise CommandError(
                 f"{conf.typed('RETENTION', 'CONVERSATION_DAYS')} is not set. "
                 "Set it, or give --days."
@@ -60,6 +62,14 @@ class Command(BaseCommand):
             of_whom = days_ago(days), user_id
             purge("conversations", unused_conversations, purge_conversations, *of_whom)
             purge(OF_DELETED, old_changes, purge_changes, *of_whom)
+        if of_images is not None:
+            of_whom = days_ago(of_images), user_id
+            purge(
+                "images of changes",
+                changes_with_images,
+                purge_images,
+                *of_whom,
+            )
         if of_tokens is not None:
             of_whom = days_ago(of_tokens), user_id
             purge("access tokens", dead_tokens, purge_tokens, *of_whom)

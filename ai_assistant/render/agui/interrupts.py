@@ -176,6 +176,7 @@ def _preview_json(changes: Changes) -> dict[str, Any]:
         "button": changes.verb or changes.title,
         "total": changes.total,
         "undoable": changes.undoable,
+        "undoLimits": list(changes.undo_limits),
         "warnings": list(changes.warnings),
         "objects": [
             {

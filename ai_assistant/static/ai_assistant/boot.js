@@ -62,6 +62,7 @@
     open: call("open"),
     close: call("close"),
     send: call("send"),
+    undo: call("undo"),
     context: map("items"),
     registerTool: map("tools"),
     on(name, listener) {

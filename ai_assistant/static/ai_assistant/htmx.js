@@ -91,12 +91,21 @@ const isDrawn = (_element, { ctx, tasks }) => {
   return false;
 };
 
+/** @type {any} */
+let asker = null; // the element that has asked for what is pinned
+
 /**
- * @param {Element} _element
+ * Gives the focus to a plan that was asked for, and back where it goes.
+ *
+ * @param {any} element
  * @param {{ ctx: RequestContext }} detail
  */
-const onSwapped = (_element, { ctx }) => {
+const onSwapped = (element, { ctx }) => {
   ctx.isDrawn = !ctx.hx?.retarget;
+  if (ctx.target?.id === "aia-pinned") asker = element;
+  else if (!element.closest(".aia-undo-plan")) return;
+  const heir = asker?.isConnected ? asker : byId("aia-scroll");
+  (byId("aia-undo-plan") ?? heir)?.focus();
 };
 
 /**

@@ -134,6 +134,20 @@ export const send = async (text) => {
   unsent.removeUnsent({ text, path: root.path });
 };
 
+/**
+ * Shows the plan of undoing what an answer has changed; tells whether there is one.
+ *
+ * @param {string} [run] the id of its run; without it the last one that can be undone
+ */
+export const undo = async (run = "") => {
+  await Promise.all([open(), startHtmx()]);
+  /** @type {HTMLAnchorElement[]} */
+  const links = [...root.querySelectorAll("a[data-aia-undo]")];
+  const link = links.findLast(({ href }) => href.endsWith(run));
+  link?.click();
+  return Boolean(link);
+};
+
 // --- buttons of the head ---
 
 /**

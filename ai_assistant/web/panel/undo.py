@@ -16,6 +16,7 @@ from ai_assistant.engine.service import (
     Undone,
     UndoRequest,
     UndoTarget,
+    go_back,
     stop_undo,
     undo,
     undo_plan,
@@ -33,7 +34,7 @@ from ai_assistant.web.panel.banners import KEPT, offer_of
 from ai_assistant.web.panel.fields import MOST_ROWS, read_uuid
 from ai_assistant.web.panel.panel import bare_panel
 
-KINDS: tuple[TargetKind, ...] = ("run", "call", "change")
+KINDS: tuple[TargetKind, ...] = ("run", "call", "change", "since")
 CONFLICT = "conflict-"
 
 
@@ -51,10 +52,13 @@ async def undo_view(request: HttpRequest) -> HttpResponse:
     if request.POST.get("do") == "stop":
         await stop_undo(request.user.pk, _target(request))
         return done(request)
-    undone = await to_the_end(undo(_decided(request)))
+    decided = _decided(request)
+    is_back = decided.target.kind == "since"
+    undone = await to_the_end((go_back if is_back else undo)(decided))
     if undone.moved is not None:
         return await in_db(partial(_plan_page, moved=True), request, undone.moved)
-    return await in_db(_done, request, undone)
+    first = await in_db(_is_first, request, decided) if is_back else False
+    return await in_db(partial(_done, is_first=first), request, undone)
 
 
 def _target(request: HttpRequest) -> UndoTarget:
@@ -68,6 +72,8 @@ def _decided(request: HttpRequest) -> UndoRequest:
     chosen = frozenset(request.POST.getlist("rows")[:MOST_ROWS])
     listed = frozenset(request.POST.getlist("listed")[:MOST_ROWS])
     takes_rest = request.POST.get("rest") == "1"
+    target, digest = _target(request), request.POST.get("digest", "")
+    is_back = target.kind == "since"
     overruled = [
         value
         for name, value in request.POST.items()
@@ -75,8 +81,9 @@ def _decided(request: HttpRequest) -> UndoRequest:
     ]
     return UndoRequest(
         user_id=request.user.pk,
-        target=_target(request),
-        digest=request.POST.get("digest", ""),
+        target=target,
+        # Who goes back may leave all as it is.
+        digest="" if is_back and not chosen and not takes_rest else digest,
         choice=Choice(
             rows=None if takes_rest else chosen,
             left_out=listed - chosen if takes_rest else frozenset(),
@@ -91,7 +98,8 @@ def _plan_page(
 ) -> HttpResponse:
     """Draw the plan: as a card of the panel, or on a page of its own."""
     target = _target(request)
-    entry = plan_entry(plan, {target.kind: target.id}, _url(request, target))
+    only = request.GET.get("only", "")
+    entry = plan_entry(plan, {target.kind: target.id}, _url(request, target), only)
     entry["has_moved"] = moved
     context = {"plan": entry, "panel": bare_panel(request.user, back(request))}
     if request.headers.get(FETCHED):
@@ -131,7 +139,14 @@ def _report(request: HttpRequest, undone: Undone) -> Entry | None:
     return report_entry(counts, undone.failed, undone.reason, urls)
 
 
-def _done(request: HttpRequest, undone: Undone) -> HttpResponse:
+def _is_first(request: HttpRequest, decided: UndoRequest) -> bool:
+    """Return whether a conversation went back to before its first message."""
+    return runs(request.user.pk).filter(pk=decided.target.id, after=None).exists()
+
+
+def _done(
+    request: HttpRequest, undone: Undone, *, is_first: bool = False
+) -> HttpResponse:
     """Draw the list of changes anew, and the banner; the plan goes, or says the rest."""
     panel, report = bare_panel(request.user, back(request)), _report(request, undone)
     if not request.headers.get(FETCHED):
@@ -146,9 +161,11 @@ def _done(request: HttpRequest, undone: Undone) -> HttpResponse:
         "offer": None,
         "said": _said(undone),
         "report": report,
+        "is_first": is_first,
     }
     conversation = find_conversation(request.user.pk, str(undone.conversation_id))
-    context["offer"] = offer_of(last_run(conversation), request)
+    last = last_run(conversation)
+    context["offer"] = offer_of(last, request)
     return render(request, "ai_assistant/undo_done.html", context)
 
 

@@ -92,7 +92,11 @@ class ProposalSerializer(ReadSerializer):
     objects = ObjectSerializer(many=True)
     related = RelatedSerializer(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
-    undoable = serializers.BooleanField()
+    undoable = serializers.BooleanField(help_text="But for `undo_limits`.")
+    undo_limits = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Sentences: what of it could not be undone, and why.",
+    )
     chooses_rows = serializers.SerializerMethodField(
         help_text="Some of `objects` may be approved alone: see `rows` of the answer."
     )

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ai_assistant.changes.display import sentences_of_gaps
 from ai_assistant.changes.undo.values import Choice, Outcome, UndoPlan
 from ai_assistant.engine.service import (
     Undone,
@@ -16,7 +17,6 @@ from ai_assistant.engine.service import (
     undo,
     undo_plan,
 )
-from ai_assistant.render.html.diffs.changes import sentences_of_gaps
 from ai_assistant.web.panel.fields import MOST_ROWS
 from ai_assistant.web.problems import CONTENT_TYPE, STATUS, problem
 from ai_assistant.web.rest.base import (

@@ -31,6 +31,7 @@ TOOLS = (
     "change_objects",
     "create_object",
     "delete_objects",
+    "undo_changes",
     "echo",
 )
 

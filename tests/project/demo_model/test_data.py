@@ -17,9 +17,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demo_data")]
 def say(db):
     call_command("demo_users")
 
-    def send(text, *, user="admin", path="/admin/"):
+    def send(text, *, user="admin", path="/admin/", **fields):
         person = get_user_model().objects.get(username=user)
-        return run_assistant(person, path, text, provider=DemoProvider({"DELAY_S": 0}))
+        provider = DemoProvider({"DELAY_S": 0})
+        return run_assistant(person, path, text, provider=provider, **fields)
 
     return send
 
@@ -48,6 +49,18 @@ class TestChange:
 
         assert Questionnaire.objects.get(title="Exit interview").status == "draft"
         assert played.text == "Changed: “Exit interview”."
+
+    def test_take_that_back(self, say):
+        before = Questionnaire.objects.get(title="Exit interview").status
+        asked = say("change status of questionnaire Exit interview to draft")
+        played = answer_interrupt(asked, "approve")
+
+        undone = say("Take that back", conversation_id=played.run.conversation_id)
+
+        assert undone.interrupts[0].proposal["title"] == "Undo 1 change"
+        undone = answer_interrupt(undone, "approve")
+        assert undone.text == "1 change undone: “Exit interview”."
+        assert Questionnaire.objects.get(title="Exit interview").status == before
 
     def test_change_of_one_by_its_number(self, say):
         one = Schedule.objects.first()

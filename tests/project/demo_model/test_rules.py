@@ -39,7 +39,7 @@ class TestIntroduction:
 
         said = [await talk.say(wish) for wish in wishes]
 
-        assert len(wishes) == 21
+        assert len(wishes) == 22
         assert not [one.text for one in said if "None of my rules" in one.text]
 
 

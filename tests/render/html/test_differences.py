@@ -141,6 +141,22 @@ class TestCard:
         assert "It cannot be undone." in text
         assert "Mails go out." in text
 
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({}, "It can be undone."),
+            ({"undo_limits": ("Mail.",)}, "It can be undone in part. Mail."),
+            (
+                {"undo_limits": ("Mail.",), "undoable": False},
+                "It cannot be undone. Mail.",
+            ),
+        ],
+    )
+    def test_card_says_whether_it_can_be_undone(self, story, given, said):
+        page = asked(story, changes(one(), **given))
+
+        assert said in page.by_id("aia-pinned").text()
+
     def test_card_says_why_it_asks(self, story):
         page = asked(story, changes(one()), asks_because="It comes from a file.")
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.providers import warmup
 from ai_assistant.render.html.live.projection import Projection
 from tests.render.html.dom import Page
@@ -390,3 +391,67 @@ class TestAttach:
 
         assert page.by_id("aia-empty") is None
         assert page.by_id("aia-title").text() == "<Count> them"
+
+
+class TestUndo:
+    @pytest.fixture
+    def change(self, story, tab):
+        """What the run of the tab has changed; it has ended."""
+        story.say("Done.")
+        story.succeed()
+        change = ChangeSet.objects.create(run=story.run, user=story.user)
+        RowChange.objects.create(
+            change_set=change,
+            order=0,
+            model="testapp.effect",
+            object_id="1",
+            kind="update",
+            before={"value": "old"},
+            after={"value": "new"},
+        )
+        tab.look()
+        return change
+
+    @staticmethod
+    def undo(change, kind="undo"):
+        """Undo it, as another tab does."""
+        undo = ChangeSet.objects.create(run=change.run, user=change.user, kind=kind)
+        change.rows.update(undone_by=undo if kind == "undo" else None)
+        return undo
+
+    @staticmethod
+    def look(tab):
+        """Let the tab follow; return what becomes of its banner."""
+        ops = tab.projection.catch_up()
+        tab.page.apply(ops)
+        return [html for _kind, target, html in ops if target == "aia-undo-banner"]
+
+    @pytest.mark.row("R04")
+    def test_marks_and_banner_follow_an_undo_of_another_tab(self, tab, change):
+        assert "Undone" not in text(tab)
+
+        self.undo(change)
+        (banner,) = self.look(tab)
+
+        assert "Undone" in text(tab)
+        assert "data-aia-undo-all" not in banner
+        assert tab.projection.catch_up() == []
+
+    def test_redo_is_followed_too(self, tab, change):
+        self.undo(change)
+        self.look(tab)
+        self.undo(change, "redo")
+        (banner,) = self.look(tab)
+
+        assert "Undone" not in text(tab)
+        assert "data-aia-undo-all" in banner
+
+    def test_tab_that_was_away_meanwhile(self, tab, change, story):
+        self.undo(change)
+
+        again = Projection(story.conversation_id, story.user.pk, panel())
+        seq = story.run.next_seq - 1
+        tab.page.apply(again.attach(story.run.pk, seq))
+        tab.page.apply(again.catch_up())
+
+        assert "Undone" in text(tab)

@@ -4,11 +4,13 @@ from django.db import transaction
 from django.db.models.signals import pre_save
 
 from ai_assistant.changes.capture.recorder import recording
-from ai_assistant.changes.capture.store import store
+from ai_assistant.changes.capture.store import store, store_as
 from ai_assistant.changes.undo import groups
 from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import Run
 from tests.warehouse.models import Mark
-from tests.web.conftest import asked_to_approve
+from tests.web.conftest import ask, asked_to_approve
 
 PATH = "/assistant/undo/"
 
@@ -52,7 +54,7 @@ class TestPlan:
         headers = {"HX-Request": "true"}
         page = browser("ada").get(PATH, {"change": change.pk}, headers=headers)
 
-        assert page.content.decode().startswith('<section id="aia-undo"')
+        assert page.content.decode().startswith('<section id="aia-undo-plan"')
 
     def test_of_another_user(self, browser, change):
         assert browser("bob").get(PATH, {"run": change.run_id}).status_code == 404
@@ -153,7 +155,7 @@ class TestManyRows:
     def test_report_takes_the_place_of_the_plan(self, posted, change):
         html = posted(**{"HX-Request": "true"})
 
-        assert html.startswith('<section id="aia-undo"')
+        assert html.startswith('<section id="aia-undo-plan"')
         assert f'id="r-{change.run_id}-changes"' in html
 
     def test_progress_and_stop(self, posted, browser, change):
@@ -184,3 +186,102 @@ class TestBanner:
         ada.post(PATH, {"run": change.run_id, "do": "keep"})
 
         assert "data-aia-undo-all" not in ada.get("/assistant/", page).content.decode()
+
+
+class TestGoBack:
+    @pytest.fixture
+    def later(self, change):
+        """A message after the one that changed the marks."""
+        first = change.run
+        run = ask(first.user, "And now?", conversation=first.conversation_id)
+        Run.objects.filter(pk=run.pk).update(state="succeeded")
+        return Run.objects.get(pk=run.pk)
+
+    @pytest.fixture
+    def second(self, later):
+        """The second message, whose answer has renamed a mark."""
+        mark = Mark.objects.get(name="new one")
+        with transaction.atomic():
+            with recording() as recorder:
+                mark.name = "newest one"
+                mark.save()
+            store_as(ChangeSet(run=later, user=later.user), recorder)
+        return later
+
+    def test_each_message_of_ones_own_offers_it(self, browser, second, change):
+        page = browser("ada").get(
+            "/assistant/", {"conversation": second.conversation_id}
+        )
+
+        html = page.content.decode()
+        for run in (second, change.run):
+            assert f'href="{PATH}?since={run.pk}"' in html
+
+    def test_what_later_runs_changed_is_undone_and_the_branch_shown(
+        self, browser, second, change
+    ):
+        ada = browser("ada")
+        plan = ada.get(PATH, {"since": second.pk})
+        assert "Go back to before this message" in plan.content.decode()
+        form = {"since": second.pk, "digest": digest_of(plan)}
+        keys = [f"warehouse.mark:{Mark.objects.get(name='newest one').pk}"]
+
+        done = ada.post(PATH, {**form, "rows": keys})
+
+        assert done.status_code == 303
+        assert names() == ["new one", "new three", "new two"]
+        conversation = Conversation.objects.get()
+        assert conversation.shown_run_id == change.run_id
+        page = ada.get("/assistant/", {"conversation": conversation.pk})
+        assert "And now?" not in page.content.decode()
+        assert "Show the later messages" in page.content.decode()
+        ask(change.run.user, "Otherwise", conversation=conversation.pk)
+        fresh = Run.objects.get(state="queued")
+        assert fresh.after_id == change.run_id
+        page = ada.get("/assistant/", {"conversation": conversation.pk})
+        assert "Show the later messages" not in page.content.decode()
+        assert "2 / 2" in page.content.decode()
+
+    def test_all_since_the_first_message(self, browser, second, change):
+        ada, headers = browser("ada"), {"HX-Request": "true"}
+        plan = ada.get(PATH, {"since": change.run_id})
+        form = {"since": change.run_id, "digest": digest_of(plan)}
+        keys = [f"warehouse.mark:{mark.pk}" for mark in Mark.objects.all()]
+
+        html = ada.post(PATH, {**form, "rows": keys}, headers=headers)
+
+        assert names() == ["one", "three", "two"]
+        assert "New conversation" in html.content.decode()
+
+    def test_without_undoing_anything(self, browser, second, change):
+        browser("ada").post(PATH, {"since": second.pk, "digest": "x"})
+
+        assert names() == ["new three", "new two", "newest one"]
+        assert Conversation.objects.get().shown_run_id == change.run_id
+
+    def test_where_nothing_was_changed(self, browser, later, change):
+        plan = browser("ada").get(PATH, {"since": later.pk})
+
+        assert "data-aia-undo-apply" in plan.content.decode()
+
+    def test_moved_goes_nowhere(self, browser, second):
+        form = {"since": second.pk, "digest": "x", "rows": "warehouse.mark:1"}
+
+        assert browser("ada").post(PATH, form).status_code == 409
+        assert Conversation.objects.get().shown_run_id != second.after_id
+
+    def test_while_an_answer_is_written(self, browser, second, change):
+        Run.objects.filter(pk=second.pk).update(state="running")
+
+        done = browser("ada").post(PATH, {"since": second.pk, "digest": "x"})
+
+        assert done.status_code == 409
+        assert names() == ["new three", "new two", "newest one"]
+
+    def test_of_another_user(self, browser, second, people):
+        perm = Permission.objects.get(codename="undo_changes")
+        people["bob"].user_permissions.add(perm)
+        bob = browser("bob")
+
+        assert bob.get(PATH, {"since": second.pk}).status_code == 404
+        assert bob.post(PATH, {"since": second.pk, "digest": "x"}).status_code == 404

@@ -2,19 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.contrib.admin.utils import quote
-from django.db.models import CharField, Count, Value
+from django.db.models import CharField, Count, Min, Q, Value
 from django.db.models.functions import Concat
 from django.urls import NoReverseMatch, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from ai_assistant import conf
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.display import display_value
+from ai_assistant.changes.display import display_value, sentences_of_gaps
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
     FieldChange,
@@ -88,7 +90,6 @@ def _names(model: Any, keys: list[str]) -> dict[str, str]:
 
 
 SHOWN_ROWS = 50  # of one change; more are counted
-MOST_TABLES = 5  # that are named where there is no image
 LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
 
 
@@ -126,7 +127,7 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
 def undo_offer(changes: Entry | None) -> Entry | None:
     """Return what `undo_banner.html` draws of an ended run; None once it was undone."""
     undo = changes["undo"] if changes else None
-    return changes if undo and not undo["is_undone"] else None
+    return changes if undo and undo["url"] and not undo["is_undone"] else None
 
 
 def undo_entries(
@@ -139,9 +140,16 @@ def undo_entries(
     """
     rows = RowChange.objects.filter(change_set__in=set_ids).order_by()
     by_run = rows.values_list("change_set__run_id")
-    totals = by_run.annotate(all=Count("pk"), taken=Count("undone_by"))
+    left = Q(undone_by=None) & ~Q(before__isnull=True, after__isnull=True)
+    totals = by_run.annotate(
+        all=Count("pk"),
+        taken=Count("undone_by"),
+        left=Count("pk", filter=left),
+        oldest=Min("change_set__created_at"),
+    )
     redoable = set(
         RowChange.objects.filter(change_set__in=undone.values(), undone_by=None)
+        .with_images()
         .order_by()
         .values_list("change_set__run_id", flat=True)
         .distinct()
@@ -151,7 +159,8 @@ def undo_entries(
     address = reverse("ai_assistant:undo")
     return {
         run_id: {
-            "url": f"{address}?run={run_id}" if taken < count else "",
+            "url": f"{address}?run={run_id}" if left else "",
+            "until": undo_limit(oldest) if left else None,
             "is_undone": bool(taken),
             "is_whole": taken == count,
             "redo": f"{address}?change={undone[run_id].pk}"
@@ -159,8 +168,15 @@ def undo_entries(
             else "",
             "at": undone[run_id].created_at if run_id in redoable else None,
         }
-        for run_id, count, taken in totals
+        for run_id, count, taken, left, oldest in totals
     }
+
+
+def undo_limit(made: datetime) -> datetime | None:
+    """Return until when a change can be undone at least; None: as long as it is kept."""
+    named = ("UNDO_DAYS", "CONVERSATION_DAYS")
+    days = [one for name in named if (one := conf.get("RETENTION", name)) is not None]
+    return made + timedelta(days=min(days)) if days else None
 
 
 def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
@@ -252,27 +268,10 @@ def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
     return sentences_of_gaps([gap for one in partial for gap in one.gaps] or partial)
 
 
-def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
-    """Return sentences about what has no image; none without gaps."""
-    tables = dict.fromkeys(
-        str(gap.get("table", "")) for gap in gaps if isinstance(gap, dict)
-    )
-    named = [table for table in tables if table][:MOST_TABLES]
-    if not gaps:
-        return []
-    if not named:
-        return [_("Something else was written; it cannot be shown or undone.")]
-    sentence = ngettext(
-        "Something else was written in table %(tables)s; it cannot be shown or undone.",
-        "Something else was written in tables %(tables)s; it cannot be shown or undone.",
-        len(named),
-    )
-    return [sentence % {"tables": ", ".join(named)}]
-
-
 def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
     model = model_of_label(row.model)
-    fields = () if model is None else _fields(row, model, names)
+    is_known = model is not None and row.has_images
+    fields = _fields(row, model, names) if is_known else ()
     return ObjectChange(
         kind=CHANGE_KINDS[row.kind],
         model=row.model,

@@ -36,10 +36,12 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
     tell_apart(objects)
     columns = _columns(changes.objects)
     # Of several models only the rows of the call's own can be chosen.
-    targets = [one.model == changes.model for one in changes.objects]
+    row_ids = [changes.row_id(one) for one in changes.objects]
+    targets = [one is not None for one in row_ids]
     chooses = bool(changes.rows_argument) and sum(targets) > 1
-    for entry, is_target in zip(objects, targets, strict=True):
-        entry["chooses"] = chooses and is_target and bool(entry["id"])
+    for entry, row_id in zip(objects, row_ids, strict=True):
+        entry["row_id"] = row_id
+        entry["chooses"] = chooses and row_id is not None and bool(entry["id"])
     return {
         "title": mark_hidden_characters(changes.title),
         "is_named": all(_names(changes.title, one) for one in changes.objects),
@@ -53,6 +55,8 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         "related": [_related(one, changes.model) for one in changes.related],
         "warnings": [mark_hidden_characters(one) for one in changes.warnings],
         "undoable": changes.undoable,
+        "undo_limits": [mark_hidden_characters(one) for one in changes.undo_limits],
+        "is_undo": bool(changes.plan),
         # A warning may be about something that cannot be shown.
         "is_empty": changes.is_empty and not changes.warnings,
     }

@@ -8,10 +8,10 @@ from django.utils.timezone import is_aware, localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from ai_assistant.changes.display import sentences_of_gaps
 from ai_assistant.changes.undo.groups import PIECE_ROWS
 from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
 from ai_assistant.changes.values import FieldChange, model_name
-from ai_assistant.render.html.diffs.changes import sentences_of_gaps
 from ai_assistant.render.html.diffs.differences import Entry, field_entry, tell_apart
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 
@@ -20,29 +20,40 @@ VALUE_CHARS = 60
 KINDS = {"create": "create", "delete": "delete"}
 
 
-def plan_entry(plan: UndoPlan, named: Mapping[str, Any], url: str) -> Entry:
-    """Return what `undo_plan.html` draws; `named` is the target, as {"run": its id}."""
+def plan_entry(
+    plan: UndoPlan, named: Mapping[str, Any], url: str, only: str = ""
+) -> Entry:
+    """
+    Return what `undo_plan.html` draws; `named` is the target, as {"run": its id}.
+
+    With the key of an object as `only`, that one alone is ticked.
+    """
     ((kind, own),) = named.items()
     shown = plan.rows[:MOST_SHOWN]
-    count = sum(row.does_something or row.can_overrule for row in plan.rows)
+    count = sum(row.does_something for row in plan.rows)
     among = sum(len(row.fields) for row in shown)
     rows = [_row(row, among) for row in shown]
     tell_apart(rows)
-    return {
+    has_only = any(row["key"] == only for row in rows)
+    for row in rows:
+        row["is_ticked"] = not has_only or row["key"] == only
+    entry = {
         "kind": kind,
         "id": str(own),
         "url": url,
         "digest": plan.digest,
-        "title": _title(plan, count),
-        "verb": _("Redo") if plan.is_redo else _("Undo"),
+        "title": plan.title(count),
+        "verb": plan.verb,
         "does_something": plan.does_something,
         "conflicts": any(row.outcome == Outcome.CONFLICT for row in plan.rows),
         "gaps": sentences_of_gaps(plan.gaps),
         "rows": rows,
         "more": len(plan.rows) - len(shown),
         "is_long": count > PIECE_ROWS,
+        "takes_more": not has_only,
         "has_moved": False,
     }
+    return _going_back(entry) if kind == "since" else entry
 
 
 def report_entry(
@@ -70,16 +81,16 @@ def report_entry(
     }
 
 
-def _title(plan: UndoPlan, count: int) -> str:
-    if plan.is_redo:
-        text = ngettext("Redo %(count)d change", "Redo %(count)d changes", count)
-    else:
-        text = ngettext("Undo %(count)d change", "Undo %(count)d changes", count)
-    return text % {"count": count}
+def _going_back(entry: Entry) -> Entry:
+    """Return the plan of an undo with which the conversation goes back too."""
+    entry["verb"] = _("Go back")
+    entry["title"] = _("Go back to before this message")
+    entry["goes_back"] = True
+    return entry
 
 
 def _row(row: UndoRow, among: int) -> Entry:
-    fields = [one for one in row.fields if one.outcome != Outcome.SAME]
+    fields = row.shown_fields
     return {
         "key": row.key,
         "id": row.object_id,

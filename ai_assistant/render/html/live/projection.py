@@ -6,7 +6,7 @@ from uuid import UUID
 from django.utils.html import escape
 
 from ai_assistant.engine.interrupts.browser import open_requests
-from ai_assistant.engine.queries import conversations, is_news
+from ai_assistant.engine.queries import conversations, is_news, undos_in
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
@@ -46,6 +46,8 @@ def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
     if drawn.earlier:
         named = {"conversation": conversation_id, "thread": drawn}
         html = fragment("earlier", panel=named) + html
+    if drawn.later:
+        html += fragment("later", later=drawn.later, panel=panel)
     ops: list[Op] = [["innerMorph", "aia-log", html]]
     if said := versions_sentence(drawn.entries):
         ops.append(["tell", "say", said])
@@ -105,6 +107,7 @@ class Projection:
         self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
         self._changed = ""  # what was shown of the changes of the run
+        self._undos: set[UUID] = set()  # what was undone or redone, and drawn
         self._title = ""
         self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
@@ -118,6 +121,7 @@ class Projection:
         if conversation is None:
             return []
         self._title = conversation.title
+        self._undos.clear()  # the page may be older than some
         queued = queue_entry(conversation.pk)  # first: what was started stands below
         self._queue, self._why = None, queued["why"]
         since = self._run(conversation, run_id)
@@ -158,7 +162,29 @@ class Projection:
             return self._draw(conversation, since)
         if last.is_final and not self.has_ended:
             events = self._events()  # now to the last one
-        return self._follow(conversation, last, events) if events else []
+        if events:
+            return self._follow(conversation, last, events)
+        return self._undone(last) if self.has_ended else []
+
+    def _undone(self, last: Run) -> list[Op]:
+        """Return how changes are drawn that were undone or redone meanwhile."""
+        undos = undos_in(self.conversation_id)
+        runs = {run for change, run in undos.items() if change not in self._undos}
+        self._undos.update(undos)
+        if not runs:
+            return []
+        changes = changes_of_runs(runs)
+        ops: list[Op] = [
+            [
+                "innerMorph",
+                f"r-{run}-changes",
+                fragment("changes", entry={"changes": found}, panel=self.panel),
+            ]
+            for run, found in changes.items()
+        ]
+        if last.pk in changes:
+            ops.append(self._offered(changes[last.pk]))
+        return [*ops, *self._stale()]
 
     def _queued(self, entry: Entry) -> list[Op]:
         """Return how what waits is drawn, if that is not as it was."""
@@ -211,6 +237,7 @@ class Projection:
         ops: list[Op] = [
             *self.drafts.drop(),
             ["delete", "aia-empty", ""],
+            ["delete", "aia-later", ""],
             titled(conversation),
         ]
         return [
@@ -278,7 +305,7 @@ class Projection:
             ops += self._pinned(read_pinned(conversation))
             ops += requests_to_page(run)
         if ended:
-            ops += self._end(run)
+            ops += [*self._end(run), *self._undone(run)]
         ops += self._usage(run) if ended or waits else []
         growing = bool(self.texts.growing)
         state = panel_state(run, growing=growing, working=_is_working(run, growing))

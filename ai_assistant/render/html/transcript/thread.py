@@ -127,6 +127,7 @@ class Drawn:
     stored: set[str] = field(default_factory=set)  # messages that grow no more
     goes_on: bool = True
     earlier: str = ""  # the first run drawn, if there are some above it
+    later: str = ""  # the run behind the last one drawn, if the person went back
 
     @property
     def run_id(self) -> str:
@@ -156,6 +157,7 @@ def read_thread(
         drawn.seq = drawn.run.next_seq - 1
         drawn.shows_reasoning = shows_reasoning(drawn.run)
         drawn.earlier = str(shown[0].pk) if shown[0].pk != path[0] else ""
+        drawn.later = str(tree.behind_shown() or "")
     working = _draw_runs(drawn, shown, tree)
     mark_days(drawn.entries, _time_before(conversation, shown))
     drawn.pinned = read_pinned(conversation)

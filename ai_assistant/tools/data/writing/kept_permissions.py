@@ -46,6 +46,10 @@ class KeptPermissions:
         name = ("delete", obj._meta.label, obj.pk)
         return self._kept(name, lambda: self._permissions.to_delete(obj))
 
+    def to_delete_any(self, model: Any) -> str:
+        """Return why no object of this model may be deleted."""
+        return self._permissions.to_delete_any(model)
+
     def to_link(self, through: Any, image: Image) -> str:
         """Return why two objects may not be linked, or their link removed."""
         name = (through, *image.values())

@@ -152,6 +152,17 @@ class AdminPermissions:
                 return ""
         return _("You may not delete it.")
 
+    def to_delete_any(self, model: Any) -> str:
+        """
+        Return why no object of this model may be deleted.
+
+        One that is on no page of its own goes with the object of its page.
+        """
+        access = self._access(model)
+        if access is None or access.model_admin.has_delete_permission(access.request):
+            return ""
+        return _("You may not delete it.")
+
     def to_link(self, through: Any, image: Image) -> str:
         """Return why two objects may not be linked, or their link removed."""
         found = value_or(None, lambda: owner_of(through, image, "default"))

@@ -1,0 +1,290 @@
+"""The other ways to an undo: words, going back, two tabs, the keyboard, small screens."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.panel import Panel
+from tests.browser.test_axe import AXE_SCRIPT, RUN, TAGS
+from tests.browser.test_undo import (
+    SECTION,
+    Sections,
+    Visit,
+    apply,
+    change,
+    changes_of,
+    plan_of,
+    says,
+    sections,
+)
+from tests.browser.theatre import PHONE
+from tests.model_server.scripts import call
+from tests.servers.app import DemoServer
+
+__all__ = ["change", "says", "sections"]
+
+SCRIPT = "[[script:undoing]]"
+ASK = f"Take that back. {SCRIPT}"
+WIDTHS = (390, 320)
+
+Change = Callable[..., None]
+Says = Callable[..., None]
+
+
+def approve(panel: Panel, text: str, answers: int) -> None:
+    panel.ask(text)
+    panel.wait_state("waiting-approval")
+    panel.approve()
+    panel.wait_done(answers)
+
+
+def axe(panel: Panel, *places: str) -> list[str]:
+    """Return what axe finds in these places, in light and in dark."""
+    found = []
+    panel.page.evaluate(AXE_SCRIPT)
+    for theme in ("light", "dark"):
+        panel.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        panel.page.wait_for_timeout(150)  # colours fade
+        context = {"include": [[one] for one in places]}
+        options = {"resultTypes": ["violations"], "runOnly": TAGS}
+        said: dict[str, Any] = panel.page.evaluate(RUN, [context, options])
+        found += [
+            f"{theme} {fault['id']}: {node['html'][:160]}"
+            for fault in said["violations"]
+            for node in fault["nodes"]
+        ]
+    return found
+
+
+@pytest.mark.scenario(28)
+class TestWays:
+    @pytest.mark.row("R05")
+    def test_take_that_back(
+        self, panel: Panel, sections: Sections, change: Change, says: Says
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed")
+        says([call("undo_changes", {})])
+
+        panel.ask(ASK)
+        panel.wait_state("waiting-approval")
+        expect(panel.approval).to_contain_text("Undo 2 changes")
+        panel.approval.locator("input[name=rows]").first.uncheck()
+        panel.approve()
+        panel.wait_done(2)
+
+        assert sorted(sections.titles(ids)) == sorted([before[0], "Renamed"])
+        changed = panel.log.locator(".aia-changes").first
+        expect(changed).to_contain_text("Undone in part")
+
+    def test_go_back_and_forth(
+        self, panel: Panel, sections: Sections, change: Change, says: Says
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "First")
+        values = {"title": "Second"}
+        arguments = {"model": SECTION, "ids": ids, "values": values}
+        says([call("change_objects", arguments)])
+        approve(panel, f"And again. {SCRIPT}", 2)
+
+        question = panel.log.locator(".aia-msg[data-role=user]")
+        question.last.hover()
+        question.last.locator("[data-aia-back]").click()
+        expect(plan_of(panel)).to_contain_text("Go back to before this message")
+        apply(panel)
+
+        expect(question).to_have_count(1)
+        assert sections.titles(ids) == ["First"] * 2
+        panel.reload()
+        expect(question).to_have_count(1)
+        panel.log.get_by_role("button", name="Show the later messages").click()
+        expect(question).to_have_count(2)
+        question.last.hover()
+        question.last.locator("[data-aia-back]").click()
+        apply(panel)
+        expect(question).to_have_count(1)
+        says()
+        panel.ask(f"Otherwise. {SCRIPT}")
+        panel.wait_done(2)
+        expect(panel.log.get_by_text("2 / 2")).to_be_visible()
+        assert before != ["First"] * 2
+
+    def test_history_page_of_an_object(
+        self, panel: Panel, sections: Sections, change: Change
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed")
+
+        panel.page.goto(f"{panel.url}/admin/questionnaires/section/{ids[1]}/history/")
+        panel.page.locator("#aia-object-history a").first.click()
+        panel.page.locator("[data-aia-undo-apply]").click()
+        panel.page.wait_for_url("**/history/**")
+
+        assert sections.titles(ids) == ["Renamed", before[1]]
+        expect(panel.page.locator("#aia-object-history")).to_contain_text("Undone")
+
+    def test_call_of_a_script(
+        self, panel: Panel, sections: Sections, change: Change
+    ) -> None:
+        assert panel.page.evaluate("AIAssistant.undo()") is False
+        change(panel, sections.take(2), "Renamed")
+        panel.page.evaluate("AIAssistant.close()")
+
+        assert panel.page.evaluate("AIAssistant.undo()") is True
+
+        expect(plan_of(panel)).to_be_visible()
+
+    @pytest.mark.row("R05")
+    def test_deletion_with_all_that_went_along(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
+        (own,) = sections.take(1)
+
+        def rows() -> tuple[list[Any], list[Any]]:
+            found = sections.oracle.rows("SELECT * FROM questionnaires_section")
+            asked = sections.oracle.rows("SELECT * FROM questionnaires_question")
+            return (
+                [dict(row) for row in found if row["id"] == own],
+                sorted(str(dict(row)) for row in asked if row["section_id"] == own),
+            )
+
+        before = rows()
+        assert before[1]  # questions
+        says([call("delete_objects", {"model": SECTION, "ids": [own]})])
+        approve(panel, f"Delete it. {SCRIPT}", 1)
+        assert rows() == ([], [])
+
+        changes_of(panel).locator("[data-aia-undo]").click()
+        expect(plan_of(panel)).to_contain_text("comes back")
+        apply(panel)
+
+        assert rows() == before
+
+
+class TestTwoTabs:
+    def test_one_effect_and_both_know(
+        self, panel: Panel, sections: Sections, change: Change
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed")
+        other = Panel(panel.page.context.new_page(), panel.url)
+        other.goto()
+        for tab in (panel, other):
+            changes_of(tab).locator("[data-aia-undo]").click()
+            expect(plan_of(tab)).to_be_visible()
+
+        apply(panel)
+
+        expect(changes_of(other)).to_contain_text("Undone")
+        expect(other.page.locator("[data-aia-undo-all]")).to_have_count(0)
+        other.page.locator("[data-aia-undo-apply]").click()
+        expect(plan_of(other)).to_contain_text("There is nothing that can be undone.")
+        assert sections.titles(ids) == before
+        run = other.log.locator("[data-run-id]").get_attribute("data-run-id") or ""
+        undos = sections.oracle.rows(
+            "SELECT run_id FROM ai_assistant_changeset WHERE kind = 'undo'"
+        )
+        keys = [str(row["run_id"]).replace("-", "") for row in undos]
+        assert keys.count(run.replace("-", "")) == 1
+
+
+class TestKeyboard:
+    def test_undo_one_of_two_by_keys_alone(
+        self, panel: Panel, sections: Sections, change: Change
+    ) -> None:
+        ids = sections.take(2)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed")
+        keys = panel.page.keyboard
+
+        changes_of(panel).locator("[data-aia-undo]").focus()
+        keys.press("Enter")
+        # The plan has the focus, so that it is read, and its first key is a tick.
+        expect(panel.page.locator("#aia-undo-plan")).to_be_focused()
+        keys.press("Tab")
+        for _ in range(3):
+            if panel.page.evaluate("document.activeElement.name") == "rows":
+                break
+            keys.press("Tab")
+        keys.press("Space")
+        for _ in range(6):
+            if panel.page.locator("[data-aia-undo-apply]:focus").count():
+                break
+            keys.press("Tab")
+        keys.press("Enter")
+        expect(plan_of(panel)).to_have_count(0)
+
+        assert sections.titles(ids) == [before[0], "Renamed"]
+        assert panel.page.evaluate("document.activeElement.closest('#aia') !== null")
+
+    def test_cancel_brings_the_focus_back(
+        self, panel: Panel, sections: Sections, change: Change
+    ) -> None:
+        change(panel, sections.take(2), "Renamed")
+        link = changes_of(panel).locator("[data-aia-undo]")
+        link.focus()
+        panel.page.keyboard.press("Enter")
+        plan_of(panel).locator("[data-aia-undo-cancel]").focus()
+        panel.page.keyboard.press("Enter")
+
+        expect(plan_of(panel)).to_have_count(0)
+        assert panel.page.evaluate("document.activeElement.closest('#aia') !== null")
+
+
+class TestSmallAndClean:
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_on_a_phone(
+        self,
+        visit: Visit,
+        server: DemoServer,
+        sections: Sections,
+        change: Change,
+        width: int,
+    ) -> None:
+        phone = {**PHONE, "viewport": {"width": width, "height": 844}}
+        panel = visit(server, **phone).panel()
+        ids = sections.take(3)
+        before = sections.titles(ids)
+        change(panel, ids, "Renamed by the assistant")
+
+        changes_of(panel).locator("[data-aia-undo]").click()
+        plan = plan_of(panel)
+        expect(plan).to_be_visible()
+        assert plan.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+        plan.locator("input[name=rows]").first.uncheck()
+        apply(panel)
+
+        assert sections.titles(ids)[:2] == before[:2]
+        buttons = changes_of(panel).locator(".aia-undo-acts .aia-btn")
+        boxes = [button.bounding_box() for button in buttons.all()]
+        assert len(boxes) == 2
+        assert len({box["y"] for box in boxes if box}) == 1
+        assert all(box["height"] < 50 for box in boxes if box)
+
+    def test_axe_finds_nothing(
+        self, panel: Panel, sections: Sections, change: Change
+    ) -> None:
+        ids = sections.take(2)
+        change(panel, ids, "Renamed")
+        other = panel.page.context.new_page()
+        other.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/change/")
+        other.locator("#id_title").fill("By hand")
+        other.locator("[name=_save]").click()
+        other.wait_for_url("**/section/")
+        other.close()
+        link = changes_of(panel).locator("[data-aia-undo]")
+        url = link.get_attribute("href")
+        link.click()
+        expect(plan_of(panel).locator(".aia-conflict")).to_be_visible()
+
+        assert axe(panel, "#aia") == []
+        panel.page.goto(f"{panel.url}{url}")
+        assert axe(panel, "#aia-undo-plan") == []
+        panel.page.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/history/")
+        assert axe(panel, "#aia-object-history") == []
