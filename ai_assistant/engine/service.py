@@ -18,7 +18,12 @@ from django.db import OperationalError
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.changes.undo.values import UndoPlan
+from ai_assistant.changes.undo.values import (
+    TargetKind,
+    UndoPlan,
+    UndoRequest,
+    UndoTarget,
+)
 from ai_assistant.engine.calls.editing import (
     WrongValues,
     edit_form,
@@ -93,14 +98,8 @@ from ai_assistant.engine.storage.units import (
     refusal_of,
     unless_locked,
 )
-from ai_assistant.engine.undo import (
-    Undoing,
-    Undone,
-    read_plan,
-    read_progress,
-)
+from ai_assistant.engine.undo import Undoing, Undone, read_plan, read_progress
 from ai_assistant.engine.undo import stop_undo as request_stop
-from ai_assistant.engine.undo_pieces import TargetKind, UndoRequest, UndoTarget
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
 from ai_assistant.request_context import of_no_request
@@ -326,14 +325,8 @@ async def undo(request: UndoRequest) -> Undone:
     Raise Refused if nothing is undone.
     """
     undoing = Undoing(request)
-    try:
-        while await in_write_thread(undoing.step):
-            pass  # others may write in between
-    except OperationalError as error:
-        refused = refusal_of(error)
-        if refused is None:
-            raise
-        raise refused from error
+    while await in_write_thread(undoing.step):
+        pass  # others may write in between
     undone = undoing.undone
     if undone.conversation_id and undone.run_id:
         _ring(request.user_id, undone.conversation_id, undone.run_id)

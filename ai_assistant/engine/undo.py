@@ -8,17 +8,19 @@ from django.db import DatabaseError, OperationalError
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.undo.groups import Group
+from ai_assistant.changes.undo.groups import Group, Piece
 from ai_assistant.changes.undo.planning import make_plan
-from ai_assistant.changes.undo.values import UndoPlan, UndoRow
+from ai_assistant.changes.undo.values import (
+    UndoPlan,
+    UndoRequest,
+    UndoRow,
+    UndoTarget,
+)
 from ai_assistant.engine.storage.units import refusal_of, unit
 from ai_assistant.engine.undo_pieces import (
     Begun,
     Moved,
-    Piece,
     PieceDone,
-    UndoRequest,
-    UndoTarget,
     begin,
     change_sets,
     checked_user,
@@ -26,7 +28,7 @@ from ai_assistant.engine.undo_pieces import (
 )
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.tools.data.writing.permissions import AdminPermissions
+from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
@@ -165,7 +167,7 @@ class Undoing:
             self.undone.moved = read_plan(request.user_id, request.target)
             return None
         if isinstance(error, Refused) or _is_ours(error):
-            return error
+            return refusal_of(error) or error
         return _refused(error, request, is_begun=False)
 
 

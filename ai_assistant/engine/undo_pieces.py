@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
@@ -10,11 +10,17 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
-from ai_assistant.changes.undo.groups import Group, groups_of, pieces_of
+from ai_assistant.changes.undo.groups import Piece, groups_of, pieces_of
 from ai_assistant.changes.undo.planning import make_plan
 from ai_assistant.changes.undo.restoring import Restorer, work_of
 from ai_assistant.changes.undo.rows import of_objects
-from ai_assistant.changes.undo.values import Choice, Outcome, UndoPlan, UndoRow
+from ai_assistant.changes.undo.values import (
+    Outcome,
+    UndoPlan,
+    UndoRequest,
+    UndoRow,
+    UndoTarget,
+)
 from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
@@ -26,58 +32,11 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_use
-from ai_assistant.tools.data.writing.admin_saving import AdminSaver, in_revision
-from ai_assistant.tools.data.writing.kept_permissions import KeptPermissions
+from ai_assistant.tools.data.undo.kept import KeptPermissions
+from ai_assistant.tools.data.undo.saving import AdminSaver, in_revision
 from ai_assistant.types import UserKey
 
 MOST_ROWS = 10_000  # of one group; images of more are not kept
-
-TargetKind = Literal["run", "call", "change", "since"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UndoTarget:
-    """
-    Whose changes are undone: those of a run, of a call, or one change.
-
-    "since" is a run with all that came after it in its conversation.
-    """
-
-    kind: TargetKind
-    id: UUID
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UndoRequest:
-    """What a person has decided, who was shown the plan with the digest."""
-
-    user_id: UserKey
-    target: UndoTarget
-    digest: str
-    choice: Choice = field(default_factory=Choice)
-    ip: str = ""
-    asked_in: UUID | None = None  # the run in which the assistant was told to
-
-
-@dataclass(kw_only=True, slots=True)
-class Piece:
-    """Whole groups of rows that one transaction undoes."""
-
-    groups: list[Group]
-    is_last: bool = False  # and all of the plan is done with it
-    at: str = ""  # the key of the row at which it failed
-
-    @property
-    def rows(self) -> list[UndoRow]:
-        """Return its rows."""
-        return [row for group in self.groups for row in group]
-
-    def split(self) -> tuple[list[Group], Group]:
-        """Return the groups before the one that failed, and that; not known: all."""
-        for place, group in enumerate(self.groups):
-            if any(row.key == self.at for row in group):
-                return self.groups[:place], group
-        return [], self.rows
 
 
 @dataclass(kw_only=True, slots=True)
@@ -266,7 +225,7 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
                 raise Refused(
                     "incomplete",
                     _("“%(object)s” cannot be undone without the others: %(why)s")
-                    % {"object": row.text, "why": _why(row)},
+                    % {"object": row.text, "why": row.why},
                 )
         plan = alone
     begun.is_redo = plan.is_redo
@@ -275,8 +234,7 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
     begun.work = work_of(plan, choice)
     if not begun.work and not begun.same:
         raise _nothing()
-    pieces = [Piece(groups=groups) for groups in pieces_of(groups_of(begun.work))]
-    begun.pieces = pieces or [Piece(groups=[])]
+    begun.pieces = pieces_of(groups_of(begun.work)) or [Piece(groups=[])]
     if max(len(piece.rows) for piece in begun.pieces) > MOST_ROWS:
         raise Refused(
             "too_many",
@@ -285,11 +243,6 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
         )
     done = len(begun.work) + len(begun.same)
     begun.pieces[-1].is_last = done == len(everything)
-
-
-def _why(row: UndoRow) -> str:
-    reasons = [one.reason for one in row.fields if one.reason]
-    return row.reason or " ".join(reasons)
 
 
 def _nothing() -> Refused:

@@ -14,7 +14,9 @@ from ai_assistant.changes.undo.values import (
     Choice,
     Outcome,
     UndoPlan,
+    UndoRequest,
     UndoRow,
+    UndoTarget,
 )
 from ai_assistant.changes.values import (
     ChangeKind,
@@ -26,7 +28,6 @@ from ai_assistant.decorators import tool
 from ai_assistant.engine.calls.writes import has_moved
 from ai_assistant.engine.queries import calls, changes, hidden_runs, row_changes, runs
 from ai_assistant.engine.undo import read_plan, undo
-from ai_assistant.engine.undo_pieces import UndoRequest, UndoTarget
 from ai_assistant.exceptions import Differs, ModelRetry, ToolFailed
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.types import RunContext, ToolResult

@@ -7,8 +7,8 @@ from django.db import transaction
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store, store_as
+from ai_assistant.changes.undo.values import UndoRequest, UndoTarget
 from ai_assistant.engine.undo import Undone, read_plan, undo
-from ai_assistant.engine.undo_pieces import UndoRequest, UndoTarget
 from ai_assistant.models.change import ChangeSet
 from project.wiki.models import Page
 from tests.bench.data_rows import PAGE, Rows, Work, pairs, timed

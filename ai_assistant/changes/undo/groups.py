@@ -1,7 +1,8 @@
-"""Which rows of an undo belong together, and how many of them one transaction holds."""
+"""Which rows of an undo belong together, and in one transaction; which come first."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.db.models import ForeignKey
 
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import Image
-from ai_assistant.changes.undo.lookups import keys_of, unique_sets
+from ai_assistant.changes.undo.lookups import foreign_keys, keys_of, unique_sets
 from ai_assistant.changes.undo.values import UndoRow
 from ai_assistant.changes.values import concrete, label, meta
 from ai_assistant.safety.site_code import value_or
@@ -64,15 +65,36 @@ def groups_of(rows: Iterable[UndoRow]) -> list[Group]:
     return list(groups.values())
 
 
-def pieces_of(groups: Iterable[Group]) -> list[list[Group]]:
+@dataclass(kw_only=True, slots=True)
+class Piece:
+    """Whole groups of rows that one transaction undoes."""
+
+    groups: list[Group]
+    is_last: bool = False  # and all of the plan is done with it
+    at: str = ""  # the key of the row at which it failed
+
+    @property
+    def rows(self) -> list[UndoRow]:
+        """Return its rows."""
+        return [row for group in self.groups for row in group]
+
+    def split(self) -> tuple[list[Group], Group]:
+        """Return the groups before the one that failed, and that; not known: all."""
+        for place, group in enumerate(self.groups):
+            if any(row.key == self.at for row in group):
+                return self.groups[:place], group
+        return [], self.rows
+
+
+def pieces_of(groups: Iterable[Group]) -> list[Piece]:
     """Return the groups in pieces of PIECE_ROWS; a larger one is a piece of its own."""
-    pieces: list[list[Group]] = []
+    pieces: list[Piece] = []
     room = 0
     for group in groups:
         if not pieces or len(group) > room:
-            pieces.append([])
+            pieces.append(Piece(groups=[]))
             room = PIECE_ROWS
-        pieces[-1].append(group)
+        pieces[-1].groups.append(group)
         room -= len(group)
     return pieces
 
@@ -113,3 +135,25 @@ def _unique_in(model: Any, alias: str, image: Image) -> Iterator[Hashable]:
         values = [image.get(name) for name in names]
         if not any(value is None or is_sealed(value) for value in values):
             yield alias, label(model), names, tuple(map(str, values))
+
+
+def parents_first(rows: Iterable[UndoRow]) -> Iterator[UndoRow]:
+    """Yield rows so that what a foreign key points to is there before."""
+    left = {row.key: row for row in rows}
+    while left:
+        ready = [row for row in left.values() if not _waits_for(row, left)]
+        # A circle: the database checks foreign keys at the end only.
+        for row in ready or list(left.values())[:1]:
+            del left[row.key]
+            yield row
+
+
+def _waits_for(row: UndoRow, others: dict[str, UndoRow]) -> bool:
+    if row.obj is None:
+        return False
+    image = row.obj.before or {}
+    for field in foreign_keys(row.obj.row.model):
+        key = f"{meta(concrete(field.related_model)).label_lower}:{image.get(field.attname)}"
+        if key != row.key and key in others:
+            return True
+    return False

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
+from django.db import models
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -21,7 +22,7 @@ from ai_assistant.changes.undo.lookups import (
 )
 from ai_assistant.changes.undo.rows import stored_instance, wanted_image
 from ai_assistant.changes.undo.values import DOES, Outcome, Permissions, UndoRow
-from ai_assistant.changes.values import meta
+from ai_assistant.changes.values import label, meta
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
@@ -150,13 +151,36 @@ class Obstacles:
                 return
 
     def _check_permissions(self, rows: list[UndoRow]) -> None:
+        refused: list[tuple[UndoRow, str]] = []
         for row in rows:
             if row.obj is None or not (row.does_something or row.can_overrule):
                 continue
             if row.action == "change":
                 self._check_fields(row)
             elif reason := self._whole_reason(row, row.obj):
-                row.block(reason)
+                refused.append((row, reason))
+        self._block_but_along([row for row in rows if _may_go(row)], refused)
+
+    @staticmethod
+    def _block_but_along(
+        rows: list[UndoRow], refused: list[tuple[UndoRow, str]]
+    ) -> None:
+        """Block what is refused, but for rows that go along with one that may go."""
+        left = {row.key: (row, reason) for row, reason in refused}
+        going = {
+            key
+            for row in rows
+            if row.action == "delete" and row.key not in left
+            for key in keys_of(row)
+        }
+        while along := [
+            row for row, _reason in left.values() if _goes_with(row, going)
+        ]:
+            for row in along:
+                del left[row.key]
+                going.update(keys_of(row))
+        for row, reason in left.values():
+            row.block(reason)
 
     def _note_owners(self) -> None:
         """Note which objects come back: links go with those."""
@@ -219,6 +243,19 @@ def _pointing(row: UndoRow) -> list[tuple[Any, Any]]:
         for key in keys
         if raws.get(key.attname) is not None and not is_sealed(raws[key.attname])
     ]
+
+
+def _goes_with(row: UndoRow, going: set[Key]) -> bool:
+    """Return whether a row is deleted by a cascade from one of these."""
+    if row.action != "delete" or row.obj is None or row.now is None:
+        return False
+    return any(
+        (row.alias, label(field.related_model), str(row.now.get(field.attname)))
+        in going
+        for field in foreign_keys(row.obj.row.model)
+        if field.remote_field.on_delete is models.CASCADE
+        and field.target_field.primary_key
+    )
 
 
 def _may_go(row: UndoRow) -> bool:

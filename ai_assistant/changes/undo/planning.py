@@ -28,9 +28,11 @@ from ai_assistant.changes.undo.rows import (
     ChangedRow,
     changed_rows,
     differs,
+    forgotten,
     has_key,
     is_readable_key,
     judged,
+    without_model,
 )
 from ai_assistant.changes.undo.values import (
     DOES,
@@ -40,7 +42,7 @@ from ai_assistant.changes.undo.values import (
     UndoPlan,
     UndoRow,
 )
-from ai_assistant.changes.values import meta, model_name
+from ai_assistant.changes.values import meta
 from ai_assistant.changes.verify.auto_fields import is_tree, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
@@ -78,7 +80,7 @@ def make_plan(
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     planner = Planner(permissions, only, {gap["table"] for gap in gaps})
     planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
-    planned += [_forgotten(row) for row in in_order if not row.has_images]
+    planned += [forgotten(row) for row in in_order if not row.has_images]
     moved = [row for row in planned if row.outcome in (Outcome.CONFLICT, Outcome.GONE)]
     if moved and sets:
         note_who(moved, sets[0].created_at, [one.pk for one in sets])
@@ -104,7 +106,7 @@ class Planner:
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
         """Return what becomes of each object, newest first."""
-        lost = [_without_model(row) for model, row in changed if model is None]
+        lost = [without_model(row) for model, row in changed if model is None]
         images = []
         for model, row in changed:
             if model is None:
@@ -292,23 +294,3 @@ class Planner:
         if key not in self._texts:
             self._texts[key] = display_value(field, value, alias)
         return self._texts[key]
-
-
-def _without_model(changed: ChangedRow) -> UndoRow:
-    return _lost(changed.first, _("There is no such table any more."))
-
-
-def _forgotten(row: RowChange) -> UndoRow:
-    return _lost(row, _("It is too long ago: what was there before is not kept."))
-
-
-def _lost(row: RowChange, reason: str) -> UndoRow:
-    return UndoRow(
-        key=f"{row.model}:{row.object_id}",
-        action="change",
-        model=row.model,
-        object_id=row.object_id,
-        text=row.text or model_name(row.model),
-        outcome=Outcome.BLOCKED,
-        reason=reason,
-    )

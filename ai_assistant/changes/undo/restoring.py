@@ -13,15 +13,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import models, router
+from django.db import models
 from django.db.models.deletion import ProtectedError, RestrictedError
 
 from ai_assistant.changes.capture.files import restored_file
 from ai_assistant.changes.capture.images import Image, all_rows, same_value
 from ai_assistant.changes.capture.recorder import Recorder
-from ai_assistant.changes.undo.columns import instance_of, python_value, python_values
+from ai_assistant.changes.undo.columns import (
+    instance_of,
+    names_database,
+    put_in,
+    python_value,
+    python_values,
+)
+from ai_assistant.changes.undo.groups import parents_first
 from ai_assistant.changes.undo.links import telling
-from ai_assistant.changes.undo.lookups import foreign_keys, taken_values, unique_sets
+from ai_assistant.changes.undo.lookups import taken_values, unique_sets
 from ai_assistant.changes.undo.obstacles import LINKS
 from ai_assistant.changes.undo.rows import stored_instance, wanted_image
 from ai_assistant.changes.undo.values import (
@@ -68,7 +75,7 @@ class Restorer:
         """Do all of it. Raises what the site's code and the database raise."""
         self._cover()
         self._park()
-        for row in self._one_by_one(_parents_first(self._of("create"))):
+        for row in self._one_by_one(parents_first(self._of("create"))):
             self._create(row)
         for row in self._one_by_one(self._of("link")[::-1]):
             self._link(row)
@@ -137,7 +144,7 @@ class Restorer:
         else:
             self._save(instance, image, force_insert=True)
         for part in obj.rows:
-            _put_in(part.model, alias, part.pk, part.before or {})
+            put_in(part.model, alias, part.pk, part.before or {})
 
     def _make_room(self, model: Any, alias: str, pk: Any, image: Image) -> None:
         """Remove what a signal of the site has made in this undo in its place."""
@@ -159,7 +166,7 @@ class Restorer:
         values = {name: getattr(instance, name) for name in names if name in columns}
         is_new = instance._state.adding
         if self.saver is None or not self.saver.save(instance, values, is_new=is_new):
-            options = _using(instance)
+            options = names_database(instance)
             if force_insert:
                 options["force_insert"] = True
             instance.save(**options)
@@ -205,7 +212,7 @@ class Restorer:
         tables = [(model, row.obj.row.pk)]
         tables += [(p, image.get(link.attname)) for p, link in parent_links(model)]
         for table, pk in tables:
-            _put_in(table, alias, pk, image)
+            put_in(table, alias, pk, image)
 
     # --- rows that go ---
 
@@ -233,7 +240,7 @@ class Restorer:
         if found is None:  # it went with another one
             return
         if self.saver is None or not self.saver.delete(found):
-            found.delete(**_using(found))
+            found.delete(**names_database(found))
 
     # --- files ---
 
@@ -284,25 +291,6 @@ class Restorer:
         return True
 
 
-def _using(instance: Any) -> dict[str, Any]:
-    """Return what names the database of an instance; a method of the site may not."""
-    alias = instance._state.db
-    own = router.db_for_write(type(instance), instance=instance)
-    return {} if own == alias else {"using": alias}
-
-
-def _put_in(model: Any, alias: str, pk: Any, image: Image) -> None:
-    """Set all columns of one row, in one table, to what the image says."""
-    local = [one for one in meta(model).local_concrete_fields if not one.primary_key]
-    values = {
-        one.attname: python_value(one, image[one.attname])
-        for one in local
-        if one.attname in image and not getattr(one, "generated", False)
-    }
-    if values:
-        all_rows(model, alias).filter(pk=pk).update(**values)
-
-
 def _parked(field: Any) -> Any:
     """Return a value that no row has; it is replaced before the undo ends."""
     if field.null:
@@ -313,25 +301,3 @@ def _parked(field: Any) -> Any:
     if isinstance(target, INTS):
         return secrets.randbelow(2**15) + 2**15 - 2**15 * 2
     return secrets.token_hex(16)[: getattr(target, "max_length", None) or 32]
-
-
-def _parents_first(rows: Iterable[UndoRow]) -> Iterator[UndoRow]:
-    """Yield rows so that what a foreign key points to is there before."""
-    left = {row.key: row for row in rows}
-    while left:
-        ready = [row for row in left.values() if not _waits_for(row, left)]
-        # A circle: the database checks foreign keys at the end only.
-        for row in ready or list(left.values())[:1]:
-            del left[row.key]
-            yield row
-
-
-def _waits_for(row: UndoRow, others: dict[str, UndoRow]) -> bool:
-    if row.obj is None:
-        return False
-    image = row.obj.before or {}
-    for field in foreign_keys(row.obj.row.model):
-        key = f"{meta(concrete(field.related_model)).label_lower}:{image.get(field.attname)}"
-        if key != row.key and key in others:
-            return True
-    return False

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import (
     Image,
@@ -16,7 +17,7 @@ from ai_assistant.changes.capture.images import (
 )
 from ai_assistant.changes.undo.columns import instance_of, python_value
 from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
-from ai_assistant.changes.values import meta, model_of_label
+from ai_assistant.changes.values import meta, model_name, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import FileChange, RowChange
@@ -189,4 +190,26 @@ def differs(obj: RecordedObject, now: Image) -> bool:
         for part in obj.rows
         for field in meta(part.model).local_concrete_fields
         if field.attname in (part.after or {}) and not is_volatile(field)
+    )
+
+
+def without_model(changed: ChangedRow) -> UndoRow:
+    """Return the row of a plan whose model is gone."""
+    return _lost(changed.first, _("There is no such table any more."))
+
+
+def forgotten(row: RowChange) -> UndoRow:
+    """Return the row of a plan whose images have aged out."""
+    return _lost(row, _("It is too long ago: what was there before is not kept."))
+
+
+def _lost(row: RowChange, reason: str) -> UndoRow:
+    return UndoRow(
+        key=f"{row.model}:{row.object_id}",
+        action="change",
+        model=row.model,
+        object_id=row.object_id,
+        text=row.text or model_name(row.model),
+        outcome=Outcome.BLOCKED,
+        reason=reason,
     )

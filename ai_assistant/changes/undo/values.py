@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from django.db import models
@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.images import Image, image_digest
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import FileChange
+from ai_assistant.types import UserKey
 
 
 class Outcome(StrEnum):
@@ -92,6 +93,11 @@ class UndoRow:
         ]
         return told or found
 
+    @property
+    def why(self) -> str:
+        """Why it, or some of its fields, stay."""
+        return self.reason or " ".join(one.reason for one in self.fields if one.reason)
+
     def block(self, reason: str) -> None:
         """Leave the object as it is."""
         self.outcome, self.reason = Outcome.BLOCKED, reason
@@ -167,6 +173,33 @@ class Choice:
     def takes(self, key: str) -> bool:
         """Return whether the row of this key is undone."""
         return key not in self.left_out and (self.rows is None or key in self.rows)
+
+
+TargetKind = Literal["run", "call", "change", "since"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoTarget:
+    """
+    Whose changes are undone: those of a run, of a call, or one change.
+
+    "since" is a run with all that came after it in its conversation.
+    """
+
+    kind: TargetKind
+    id: UUID
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoRequest:
+    """What a person has decided, who was shown the plan with the digest."""
+
+    user_id: UserKey
+    target: UndoTarget
+    digest: str
+    choice: Choice = field(default_factory=Choice)
+    ip: str = ""
+    asked_in: UUID | None = None  # the run in which the assistant was told to
 
 
 class Permissions(Protocol):

@@ -9,9 +9,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ai_assistant.changes.undo.values import UndoTarget
 from ai_assistant.engine import undo as undoing
 from ai_assistant.engine import undo_pieces
-from ai_assistant.engine.undo_pieces import UndoTarget
 from ai_assistant.exceptions import Refused
 from tests.changes.undo.conftest import Everything
 from tests.gallery.models import Artist, Museum, Style, Work

@@ -11,7 +11,7 @@ from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from ai_assistant.changes.undo import groups
-from ai_assistant.engine.undo_pieces import UndoTarget
+from ai_assistant.changes.undo.values import UndoTarget
 from ai_assistant.models.change import ChangeSet, RowChange
 from tests.figures import FIGURE
 from tests.thorough import IS_THOROUGH, examples

@@ -6,8 +6,8 @@ from django.db.models.signals import pre_save
 
 from ai_assistant.changes.undo import groups
 from ai_assistant.changes.undo.groups import groups_of, pieces_of
+from ai_assistant.changes.undo.values import UndoRequest, UndoTarget
 from ai_assistant.engine.undo import Undoing
-from ai_assistant.engine.undo_pieces import UndoRequest, UndoTarget
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.run import RunState
@@ -290,4 +290,4 @@ class TestGroups:
         plan = scene.plan()
 
         assert sorted(map(len, groups_of(plan.rows))) == [1, 2]
-        assert [len(piece) for piece in pieces_of(groups_of(plan.rows))] == [2]
+        assert [len(piece.rows) for piece in pieces_of(groups_of(plan.rows))] == [3]

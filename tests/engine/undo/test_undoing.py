@@ -8,8 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.db.models.signals import pre_save
 
-from ai_assistant.changes.undo.values import Outcome
-from ai_assistant.engine.undo_pieces import UndoTarget
+from ai_assistant.changes.undo.values import Outcome, UndoTarget
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.change import ChangeSet, RowChange

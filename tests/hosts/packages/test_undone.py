@@ -12,9 +12,9 @@ from django.test import Client
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
+from ai_assistant.changes.undo.values import UndoRequest, UndoTarget
 from ai_assistant.changes.verify.auto_fields import is_side
 from ai_assistant.engine.undo import Undone, read_plan, undo
-from ai_assistant.engine.undo_pieces import UndoRequest, UndoTarget
 from ai_assistant.models.change import ChangeSet
 from tests.hosts.packages.rows import State, state
 from tests.hosts.packages.test_same_rows import by_tool, context_on

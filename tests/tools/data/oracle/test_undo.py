@@ -12,7 +12,7 @@ from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
 from ai_assistant.changes.undo.planning import make_plan
 from ai_assistant.models.change import ChangeSet
-from ai_assistant.tools.data.writing.permissions import AdminPermissions
+from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from tests.figures import FIGURE
 from tests.thorough import part
 from tests.tools.data.oracle import urls  # noqa: F401 - with all models

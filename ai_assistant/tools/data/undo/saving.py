@@ -10,7 +10,7 @@ from django.db.models import Model
 
 from ai_assistant.safety.policy.form_limits import admin_form_class
 from ai_assistant.tools.data.access.model_admin import AdminAccess, access_of
-from ai_assistant.tools.data.writing.permissions import (
+from ai_assistant.tools.data.undo.pages import (
     as_its_admin_has_it,
     posted,
     with_proxies,

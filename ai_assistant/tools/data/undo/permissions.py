@@ -1,17 +1,10 @@
 """What a person may change, add and delete in the admin now, object by object."""
 
-import logging
 from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
-from django.apps import apps
-from django.contrib.contenttypes.fields import GenericForeignKey
-from django.db import router, transaction
 from django.db.models import Model
-from django.forms.models import _get_foreign_key
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -19,8 +12,7 @@ from ai_assistant.changes.capture.images import Image
 from ai_assistant.changes.undo.columns import python_value
 from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.verify.auto_fields import is_volatile
-from ai_assistant.exceptions import ToolFailed
-from ai_assistant.safety.policy.admin_pages import Page, is_overridden, page_response
+from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.safety.policy.form_limits import (
     admin_form_class,
     form_limits,
@@ -30,7 +22,6 @@ from ai_assistant.safety.policy.form_limits import (
 )
 from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.form_classes import FIELD_METHODS, with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -38,9 +29,17 @@ from ai_assistant.tools.data.access.model_admin import (
     is_closed_on,
 )
 from ai_assistant.tools.data.access.sites import mounted_sites
-from ai_assistant.tools.data.writing.page_post import PagePost, can_watch
-
-logger = logging.getLogger("ai_assistant")
+from ai_assistant.tools.data.undo.pages import (
+    as_its_admin_has_it,
+    has_inlines,
+    may_confirm,
+    parent_of,
+    posted,
+    posting,
+    shown_inlines,
+    takes_post,
+    with_proxies,
+)
 
 Fields = dict[str, Any]  # of a form, by name
 # The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
@@ -72,12 +71,12 @@ class AdminPermissions:
     def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
         """Return why columns may not be changed, by attname; "" is the whole object."""
         access = self._access(type(obj))
-        page = _posting(access, obj.pk)
+        page = posting(access, obj.pk)
         obj = as_its_admin_has_it(obj, access)
         if page is None or self._hidden(page, obj):
             return self._to_change_inline(obj, raws)
         may = page.model_admin.has_change_permission(page.request, obj)
-        if not may or not _takes_post(page):
+        if not may or not takes_post(page):
             return {"": _("You may not change it.")}
         fields = self._form_fields(page, obj)
         return _reasons(page.model_admin, fields, obj, raws)
@@ -127,7 +126,7 @@ class AdminPermissions:
             admin, request = page.model_admin, page.request
             its_page = access.at_object(instance.pk)
             if admin.has_add_permission(request) and its_page.may_see(instance):
-                return "" if _takes_post(page) else _("You may not add it.")
+                return "" if takes_post(page) else _("You may not add it.")
         for place in self._places(instance):
             may = place.inline.has_add_permission(place.access.request, place.parent)
             if may and self._may_change_page(place):
@@ -137,14 +136,14 @@ class AdminPermissions:
     def to_delete(self, obj: Model) -> str:
         """Return why the object may not be deleted."""
         access = self._access(type(obj), "delete")
-        page = _posting(access, obj.pk, "delete")
+        page = posting(access, obj.pk, "delete")
         obj = as_its_admin_has_it(obj, access)
         if (
             page is not None
             and not self._hidden(page, obj)
             and page.model_admin.has_delete_permission(page.request, obj)
         ):
-            return "" if _may_confirm(page, obj) else _("You may not delete it.")
+            return "" if may_confirm(page, obj) else _("You may not delete it.")
         for place in self._places(obj):
             may = place.inline.has_delete_permission(place.access.request, place.parent)
             is_offered = place.parent is not None and place.inline.can_delete
@@ -173,12 +172,12 @@ class AdminPermissions:
         if is_sensitive_field(field):
             return refused
         access = self._access(type(owner))
-        page = _posting(access, owner.pk)
+        page = posting(access, owner.pk)
         owner = as_its_admin_has_it(owner, access)
         if page is None or self._hidden(page, owner):
             return refused
         may = page.model_admin.has_change_permission(page.request, owner)
-        if not may or not _takes_post(page):
+        if not may or not takes_post(page):
             return refused
         form_field = self._form_fields(page, owner).get(field.name)
         is_there = form_field is not None and not form_field.disabled
@@ -219,7 +218,7 @@ class AdminPermissions:
         """Yield the inlines that show the object, on pages that the person may see."""
         for site in mounted_sites():
             for model in site._registry:
-                if not _has_inlines(site._registry[model]):
+                if not has_inlines(site._registry[model]):
                     continue
                 access = self._access(model)
                 if access is None or access.site is not site:
@@ -232,10 +231,10 @@ class AdminPermissions:
                 continue
             if is_closed_on(access.site, type(obj)):
                 continue
-            parent = value_or(None, lambda: _parent(access, inline_class, obj))  # noqa: B023
+            parent = value_or(None, lambda: parent_of(access, inline_class, obj))  # noqa: B023
             page = access.at_object(parent.pk) if parent else access.at_page("add")
             page = posted(page)
-            for inline in _shown_inlines(page, parent):
+            for inline in shown_inlines(page, parent):
                 if type(inline) is inline_class:
                     yield Place(access=page, inline=inline, parent=parent)
 
@@ -246,88 +245,7 @@ class AdminPermissions:
         if self._hidden(place.access, place.parent):
             return False
         may = admin.has_change_permission(request, place.parent)
-        return bool(may) and _takes_post(place.access)
-
-
-def _shown_inlines(page: AdminAccess, parent: Model | None) -> list[Any]:
-    """Return the inlines of a page, without those that the site leaves out."""
-    admin = page.model_admin
-    if is_overridden(admin, "get_formsets_with_inlines"):
-        pairs = admin.get_formsets_with_inlines(page.request, parent)
-        return [inline for _formset, inline in pairs]
-    return list(admin.get_inline_instances(page.request, parent))
-
-
-def _takes_post(page: AdminAccess) -> bool:
-    """
-    Return whether a page would be saved; one of Django's always would.
-
-    One of the site's own is posted without values, and ends before it saves.
-    """
-    try:
-        if not page.is_custom_page():
-            return True
-        if not can_watch(page):
-            return False
-        PagePost(page).look()
-    except ToolFailed:
-        return False
-    except Exception:  # code of the site
-        logger.exception("the page %r could not be posted", page.request.path)
-        return False
-    return True
-
-
-def _may_confirm(page: AdminAccess, obj: Model) -> bool:
-    """Return whether the page of a deletion would delete the object if asked to."""
-    admin, request = page.model_admin, page.request
-    # What protects it may go before it: the undo knows that itself.
-    needed = value_or({True}, lambda: admin.get_deleted_objects([obj], request)[2])
-    if needed:
-        return False
-    try:
-        if not page.is_custom_page():
-            return True
-    except ToolFailed:
-        return False
-    # Without a confirmation it asks for one.
-    using = router.db_for_write(page.model)
-    with transaction.atomic(using=using):
-        ask = partial(through_site, request, lambda: page_response(request))
-        response = value_or(None, ask, "the page %r could not be posted", request.path)
-        transaction.set_rollback(True, using=using)
-    return getattr(response, "status_code", None) == 200
-
-
-def posted(page: AdminAccess) -> AdminAccess:
-    """Return the access to a page with a request that saves it."""
-    request = copy(page.request)
-    request.method = "POST"
-    request.META = {**request.META, "REQUEST_METHOD": "POST"}
-    return replace(page, request=request)
-
-
-def _posting(
-    access: AdminAccess | None, key: Any, page: Page = "change"
-) -> AdminAccess | None:
-    return None if access is None else posted(access.at_object(key, page))
-
-
-def with_proxies(model: Any) -> Iterator[Any]:
-    """Yield a model, and its proxies: an admin may have these alone."""
-    yield model
-    for one in apps.get_models():
-        if one._meta.proxy and one._meta.concrete_model is model:
-            yield one
-
-
-def as_its_admin_has_it(obj: Any, access: AdminAccess | None) -> Any:
-    """Return the object; of the proxy, if that is what the admin has."""
-    if access is None or isinstance(obj, access.model):
-        return obj
-    shown = copy(obj)
-    shown.__class__ = access.model
-    return shown
+        return bool(may) and takes_post(place.access)
 
 
 def _reasons(
@@ -370,25 +288,3 @@ def _reason(admin: Any, fields: Fields, field: Any, raw: Any) -> str:
 @dataclass(frozen=True, slots=True)
 class _Form:
     fields: Fields
-
-
-def _has_inlines(admin: Any) -> bool:
-    return bool(admin.inlines) or is_overridden(
-        admin, "get_inlines", "get_inline_instances"
-    )
-
-
-def _parent(access: AdminAccess, inline: Any, obj: Any) -> Model | None:
-    """Return the object on whose page an inline shows `obj`; None if it is not there."""
-    if ct_field := getattr(inline, "ct_fk_field", None):
-        generic: Any = next(
-            one
-            for one in inline.model._meta.private_fields
-            if isinstance(one, GenericForeignKey) and one.fk_field == ct_field
-        )
-        found = getattr(obj, generic.name)
-        return found if isinstance(found, access.model) else None
-    key = _get_foreign_key(access.model, inline.model, fk_name=inline.fk_name)
-    value = getattr(obj, key.attname)
-    rows = access.model._base_manager.filter(**{key.target_field.attname: value})
-    return rows.first()

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from django.db.models import Model
 
 from ai_assistant.changes.capture.images import Image
-from ai_assistant.tools.data.writing.permissions import AdminPermissions
+from ai_assistant.tools.data.undo.permissions import AdminPermissions
 
 T = TypeVar("T")
 
