@@ -18,7 +18,12 @@ from django.db import OperationalError
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.changes.undo.values import UndoPlan
+from ai_assistant.changes.undo.values import (
+    TargetKind,
+    UndoPlan,
+    UndoRequest,
+    UndoTarget,
+)
 from ai_assistant.engine.calls.editing import (
     WrongValues,
     edit_form,
@@ -93,14 +98,8 @@ from ai_assistant.engine.storage.units import (
     refusal_of,
     unless_locked,
 )
-from ai_assistant.engine.undo import (
-    TargetKind,
-    Undone,
-    UndoRequest,
-    UndoTarget,
-    read_plan,
-)
-from ai_assistant.engine.undo import undo as store_undo
+from ai_assistant.engine.undo import Undoing, Undone, read_plan, read_progress
+from ai_assistant.engine.undo import stop_undo as request_stop
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.run import Channel, RunState
 from ai_assistant.request_context import of_no_request
@@ -309,19 +308,26 @@ async def undo_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
     return await in_tool_thread(read_plan, user_id, target)
 
 
+async def undo_progress(user_id: UserKey, target: UndoTarget) -> tuple[int, int]:
+    """Return how many changed rows are undone by now, and of how many."""
+    return await in_db(read_progress, user_id, target)
+
+
+async def stop_undo(user_id: UserKey, target: UndoTarget) -> None:
+    """End an undo of many rows after the piece that is under way."""
+    await in_db(request_stop, user_id, target)
+
+
 async def undo(request: UndoRequest) -> Undone:
     """
     Undo changes as the plan said that was shown, or return the new plan.
 
     Raise Refused if nothing is undone.
     """
-    try:
-        undone = await in_write_thread(store_undo, request)
-    except OperationalError as error:
-        refused = refusal_of(error)
-        if refused is None:
-            raise
-        raise refused from error
+    undoing = Undoing(request)
+    while await in_write_thread(undoing.step):
+        pass  # others may write in between
+    undone = undoing.undone
     if undone.conversation_id and undone.run_id:
         _ring(request.user_id, undone.conversation_id, undone.run_id)
     return undone
@@ -334,7 +340,7 @@ async def go_back(request: UndoRequest) -> Undone:
     Without a digest nothing is undone. Raise Refused: as `undo` does, busy, not_found.
     """
     undone = await undo(request) if request.digest else Undone()
-    if undone.done:
+    if undone.done and not undone.reason:
         run_id = request.target.id
         conversation_id = await _of_person(show_before, request.user_id, run_id)
         undone.conversation_id = conversation_id

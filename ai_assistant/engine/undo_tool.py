@@ -14,7 +14,9 @@ from ai_assistant.changes.undo.values import (
     Choice,
     Outcome,
     UndoPlan,
+    UndoRequest,
     UndoRow,
+    UndoTarget,
 )
 from ai_assistant.changes.values import (
     ChangeKind,
@@ -25,7 +27,7 @@ from ai_assistant.changes.values import (
 from ai_assistant.decorators import tool
 from ai_assistant.engine.calls.writes import has_moved
 from ai_assistant.engine.queries import calls, changes, hidden_runs, row_changes, runs
-from ai_assistant.engine.undo import UndoRequest, UndoTarget, read_plan, undo
+from ai_assistant.engine.undo import read_plan, undo
 from ai_assistant.exceptions import Differs, ModelRetry, ToolFailed
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.types import RunContext, ToolResult
@@ -134,6 +136,8 @@ def undo_changes(
     )
     if undone.moved is not None:
         raise Differs(has_moved())
+    if undone.reason:  # a call is whole, or nothing
+        raise ToolFailed(undone.reason)
     return ToolResult(
         ok=True,
         message=_done(len(undone.rows)),

@@ -457,6 +457,10 @@ class Migration(migrations.Migration):
                 ),
                 ("gaps", models.JSONField(blank=True, default=list)),
                 (
+                    "stop_requested",
+                    models.BooleanField(default=False, editable=False),
+                ),
+                (
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="time"),
                 ),

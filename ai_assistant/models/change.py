@@ -52,6 +52,8 @@ class ChangeSet(models.Model):
     label = models.CharField(max_length=200, blank=True)  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
     gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
+    # Of an undo in pieces: it ends before the next one.
+    stop_requested = models.BooleanField(default=False, editable=False)
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)
 
     class Meta:

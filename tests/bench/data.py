@@ -22,13 +22,14 @@ def main() -> None:
     import django
 
     django.setup()
-    from tests.bench import data_cards, data_reads, data_writes
+    from tests.bench import data_cards, data_reads, data_undo, data_writes
     from tests.bench.data_rows import make_rows
 
     rows = make_rows()
     data_reads.measure(rows)
     data_writes.measure(rows)
     data_cards.measure(rows)
+    data_undo.measure(rows)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def gallery() -> Rows:
     """Return every row of the gallery, by (app.model, key), as `values()` has it."""
     found: Rows = {}
     for model in apps.get_app_config("gallery").get_models(include_auto_created=True):
-        if model._meta.proxy:
+        if model._meta.proxy or not model._meta.managed:
             continue
         names = [field.attname for field in model._meta.local_concrete_fields]
         for row in model._base_manager.values(*names):

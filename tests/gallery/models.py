@@ -174,3 +174,54 @@ class Register(models.Model):
 
     def __str__(self):
         return self.text
+
+
+class InUse(models.Manager):
+    """Hides what was put away."""
+
+    def get_queryset(self):
+        return super().get_queryset().filter(is_put_away=False)
+
+
+class Frame(models.Model):
+    """Around one work, with a key in words; putting one away is its deletion."""
+
+    code = models.CharField(max_length=20, primary_key=True)
+    work = models.OneToOneField(Work, on_delete=models.CASCADE)
+    room = models.ForeignKey(
+        Museum, null=True, on_delete=models.RESTRICT, related_name="frames"
+    )
+    style = models.ForeignKey(
+        Style, null=True, default=None, on_delete=models.SET_DEFAULT, related_name="+"
+    )
+    lender = models.ForeignKey(
+        Museum,
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="+",
+    )
+    is_put_away = models.BooleanField(default=False)
+
+    objects = InUse()
+
+    def __str__(self):
+        return self.code
+
+    def delete(self, *_args, **_kwargs):
+        self.is_put_away = True
+        self.save()
+
+
+class Label(models.Model):
+    """In a table that Django does not manage, whose rows the database deletes."""
+
+    museum = models.ForeignKey(Museum, on_delete=models.DO_NOTHING)
+    text = models.CharField(max_length=100)
+
+    class Meta:
+        managed = False
+        db_table = "labels_of_old"
+
+    def __str__(self):
+        return self.text

@@ -212,7 +212,12 @@ def undo_plan(said: str = "x") -> dict:
     ]
     plan = UndoPlan(rows=rows, gaps=[{"table": said}])
     address = "/assistant/undo/?run=r1"
-    return {**plan_entry(plan, {"run": "r1"}, address), "more": 2, "has_moved": True}
+    return {
+        **plan_entry(plan, {"run": "r1"}, address),
+        "more": 2,
+        "has_moved": True,
+        "is_long": True,
+    }
 
 
 class Edited(forms.Form):
@@ -321,6 +326,10 @@ def context(said: str = "x", **changes) -> dict:
         "number": 1,
         "plan": undo_plan(said),
         "row": undo_plan(said)["rows"][1],
+        "report": {**undo_plan(said), "reason": said, "left": said, "redo": "/r"}
+        | {"failed": undo_plan(said)["rows"]},
+        "progress": {"kind": "run", "id": "r1", "said": said, "url": "/p"}
+        | {"goes_on": True},
         "undo": changed(said)["undo"],
         "offer": changed(said),
         "run_id": "r1",

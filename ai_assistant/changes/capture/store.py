@@ -26,12 +26,22 @@ def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet 
 
 
 def store_as(change_set: ChangeSet, recorder: Recorder) -> ChangeSet | None:
-    """Store what was recorded as a new change; return None if there is nothing."""
+    """
+    Store what was recorded as a new change; return None if there is nothing.
+
+    A change that is stored already goes on: the rows are added to it.
+    """
     if not recorder.rows and not recorder.gaps:
         return None
-    change_set.is_partial, change_set.gaps = bool(recorder.gaps), recorder.gaps
-    change_set.save(force_insert=True)
-    rows = [_row(change_set, place, row) for place, row in enumerate(recorder.rows)]
+    is_new = change_set._state.adding
+    change_set.gaps = [*change_set.gaps, *recorder.gaps]
+    change_set.is_partial = bool(change_set.gaps)
+    noted = None if is_new else ["is_partial", "gaps"]
+    change_set.save(force_insert=is_new, update_fields=noted)
+    first = 0 if is_new else change_set.rows.count()
+    rows = [
+        _row(change_set, place, row) for place, row in enumerate(recorder.rows, first)
+    ]
     RowChange.objects.bulk_create(rows, batch_size=ROWS_PER_INSERT)
     files = [
         _file(change_set, row, file)

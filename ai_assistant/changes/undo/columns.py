@@ -1,15 +1,15 @@
-"""The Python value of a column, from the JSON of an image."""
+"""The Python values of columns, from the JSON of an image, and into a row."""
 
 import base64
 import decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, router
 from django.db.models.expressions import Value
 
 from ai_assistant.changes.capture.columns import unseal
-from ai_assistant.changes.capture.images import Image
+from ai_assistant.changes.capture.images import Image, all_rows
 from ai_assistant.changes.values import meta
 from ai_assistant.safety.identity.session import CannotUnseal
 
@@ -82,3 +82,22 @@ def instance_of(model: Any, image: Image, alias: str, *, is_new: bool = False) -
     instance = model(**python_values(model, image))
     instance._state.db, instance._state.adding = alias, is_new
     return instance
+
+
+def put_in(model: Any, alias: str, pk: Any, image: Image) -> None:
+    """Set all columns of one row, in one table, to what the image says."""
+    local = [one for one in meta(model).local_concrete_fields if not one.primary_key]
+    values = {
+        one.attname: python_value(one, image[one.attname])
+        for one in local
+        if one.attname in image and not getattr(one, "generated", False)
+    }
+    if values:
+        all_rows(model, alias).filter(pk=pk).update(**values)
+
+
+def names_database(instance: Any) -> dict[str, Any]:
+    """Return what names the database of an instance; a method of the site may not."""
+    alias = instance._state.db
+    own = router.db_for_write(type(instance), instance=instance)
+    return {} if own == alias else {"using": alias}

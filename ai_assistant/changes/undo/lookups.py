@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
@@ -146,38 +145,27 @@ def _values(model: Any, image: Image, names: Iterable[str]) -> dict[str, Any] | 
 # --- what was built on a row ---
 
 
-@dataclass(kw_only=True, slots=True)
-class Dependents:
-    """Rows outside of the undo that go, or lose a link, with a row that it deletes."""
-
-    count: int = 0
-    texts: tuple[str, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        names = ", ".join(self.texts)
-        if self.count > len(self.texts):
-            names = f"{names}, …"
-        return _("Other objects depend on it by now: %(names)s.") % {"names": names}
-
-
-def dependents(obj: models.Model, own: frozenset[Key]) -> Dependents:
-    """Return what depends on an object, apart from the rows with the keys `own`."""
+def dependents(obj: models.Model) -> dict[Key, models.Model]:
+    """Return the rows that go, or lose a link, with a row that an undo deletes."""
     alias = obj._state.db or "default"
     collector = Collector(using=alias, origin=obj)
-    found: dict[Key, models.Model] = {}
     try:
         collector.collect([obj])
         rows = list(_collected(collector))
     except (ProtectedError, RestrictedError) as error:
         protecting = getattr(error, "protected_objects", None)
         rows = list(protecting or error.restricted_objects)  # type: ignore[union-attr]
-    for row in rows:
-        key = (alias, label(type(row)), object_id(type(row), row.pk))
-        if key not in own:
-            found[key] = row
-    names = [_name(row) for row in list(found.values())[:NAMED]]
-    return Dependents(count=len(found), texts=tuple(names))
+    return {
+        (alias, label(type(row)), object_id(type(row), row.pk)): row for row in rows
+    }
+
+
+def dependents_sentence(rows: list[models.Model]) -> str:
+    """Return why a row stays on which these depend."""
+    names = ", ".join(_name(row) for row in rows[:NAMED])
+    if len(rows) > NAMED:
+        names = f"{names}, …"
+    return _("Other objects depend on it by now: %(names)s.") % {"names": names}
 
 
 def _collected(collector: Any) -> Iterator[models.Model]:

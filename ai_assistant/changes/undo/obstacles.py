@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
+from django.db import models
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -14,13 +15,14 @@ from ai_assistant.changes.undo.lookups import (
     Key,
     Targets,
     dependents,
+    dependents_sentence,
     foreign_keys,
     keys_of,
     taken_values,
 )
 from ai_assistant.changes.undo.rows import stored_instance, wanted_image
 from ai_assistant.changes.undo.values import DOES, Outcome, Permissions, UndoRow
-from ai_assistant.changes.values import meta
+from ai_assistant.changes.values import label, meta
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
@@ -40,12 +42,12 @@ class Obstacles:
 
     def check(self) -> None:
         """Check all rows; links last, which go with the objects that they link."""
-        self._check_dependents()
         self._check_permissions([row for row in self._rows if row.action not in LINKS])
         self._note_owners()
         self._check_permissions([row for row in self._rows if row.action in LINKS])
         self._check_unique()
         self._check_targets()
+        self._check_dependents()
 
     def _check_targets(self) -> None:
         """Block what would point to rows that are gone."""
@@ -120,26 +122,65 @@ class Obstacles:
         row.settle()
 
     def _check_dependents(self) -> None:
-        """Keep what people have built on since."""
-        own = frozenset(key for row in self._rows for key in keys_of(row))
-        for row in self._rows:
-            deletes = row.action == "delete" and row.now is not None
-            if not deletes or row.outcome == Outcome.BLOCKED or row.obj is None:
-                continue
-            obj = stored_instance(row)
-            found = dependents(obj, own) if obj is not None else None
-            if found is not None and found.count:
+        """Keep what people have built on since, and what a row needs that stays."""
+        going = [row for row in self._rows if row.action == "delete" and _may_go(row)]
+        found = {
+            row.key: {
+                key: one
+                for key, one in dependents(obj).items()
+                if key not in keys_of(row)
+            }
+            for row in going
+            if (obj := stored_instance(row)) is not None
+        }
+        while found:
+            done = {key for row in self._rows if _is_done(row) for key in keys_of(row)}
+            staying = [
+                (row, left)
+                for row in going
+                if row.key in found
+                and (
+                    left := [o for key, o in found[row.key].items() if key not in done]
+                )
+            ]
+            for row, left in staying:
                 row.outcome, row.can_overrule = Outcome.CONFLICT, False
-                row.reason = found.sentence
+                row.reason = dependents_sentence(left)
+                del found[row.key]
+            if not staying:
+                return
 
     def _check_permissions(self, rows: list[UndoRow]) -> None:
+        refused: list[tuple[UndoRow, str]] = []
         for row in rows:
             if row.obj is None or not (row.does_something or row.can_overrule):
                 continue
             if row.action == "change":
                 self._check_fields(row)
             elif reason := self._whole_reason(row, row.obj):
-                row.block(reason)
+                refused.append((row, reason))
+        self._block_but_along([row for row in rows if _may_go(row)], refused)
+
+    @staticmethod
+    def _block_but_along(
+        rows: list[UndoRow], refused: list[tuple[UndoRow, str]]
+    ) -> None:
+        """Block what is refused, but for rows that go along with one that may go."""
+        left = {row.key: (row, reason) for row, reason in refused}
+        going = {
+            key
+            for row in rows
+            if row.action == "delete" and row.key not in left
+            for key in keys_of(row)
+        }
+        while along := [
+            row for row, _reason in left.values() if _goes_with(row, going)
+        ]:
+            for row in along:
+                del left[row.key]
+                going.update(keys_of(row))
+        for row, reason in left.values():
+            row.block(reason)
 
     def _note_owners(self) -> None:
         """Note which objects come back: links go with those."""
@@ -202,6 +243,29 @@ def _pointing(row: UndoRow) -> list[tuple[Any, Any]]:
         for key in keys
         if raws.get(key.attname) is not None and not is_sealed(raws[key.attname])
     ]
+
+
+def _goes_with(row: UndoRow, going: set[Key]) -> bool:
+    """Return whether a row is deleted by a cascade from one of these."""
+    if row.action != "delete" or row.obj is None or row.now is None:
+        return False
+    return any(
+        (row.alias, label(field.related_model), str(row.now.get(field.attname)))
+        in going
+        for field in foreign_keys(row.obj.row.model)
+        if field.remote_field.on_delete is models.CASCADE
+        and field.target_field.primary_key
+    )
+
+
+def _may_go(row: UndoRow) -> bool:
+    return row.does_something or row.can_overrule
+
+
+def _is_done(row: UndoRow) -> bool:
+    """Return whether nothing of the row stays as it is."""
+    stays = any(one.outcome == Outcome.BLOCKED for one in row.fields)
+    return row.outcome in (*DOES, Outcome.SAME) and not stays
 
 
 def _comes_back(row: UndoRow) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -27,8 +28,11 @@ from ai_assistant.changes.undo.rows import (
     ChangedRow,
     changed_rows,
     differs,
+    forgotten,
+    has_key,
     is_readable_key,
     judged,
+    without_model,
 )
 from ai_assistant.changes.undo.values import (
     DOES,
@@ -38,8 +42,8 @@ from ai_assistant.changes.undo.values import (
     UndoPlan,
     UndoRow,
 )
-from ai_assistant.changes.values import meta, model_name
-from ai_assistant.changes.verify.auto_fields import is_volatile
+from ai_assistant.changes.values import meta
+from ai_assistant.changes.verify.auto_fields import is_tree, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.safety.site_code import value_or
@@ -58,25 +62,28 @@ def make_plan(
     change_sets: Iterable[ChangeSet],
     permissions: Permissions,
     only: Collection[str] | None = None,
+    among: Q | None = None,
 ) -> UndoPlan:
     """
     Return what undoing these changes would do now; of the objects with these keys.
+
+    `among` finds the changed rows of those, where they are few of many.
 
     In a transaction the rows are locked, so that the plan stays true in it. What was
     undone already is no part of it.
     """
     sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
     rows = RowChange.objects.filter(change_set__in=sets, undone_by=None)
-    rows = rows.prefetch_related("files")
+    rows = rows.filter(among or Q()).prefetch_related("files")
     places = {one.pk: place for place, one in enumerate(sets)}
     in_order = sorted(rows, key=lambda row: (places[row.change_set_id], row.order))
-    planner = Planner(permissions, only)
+    gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
+    planner = Planner(permissions, only, {gap["table"] for gap in gaps})
     planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
-    planned += [_forgotten(row) for row in in_order if not row.has_images]
+    planned += [forgotten(row) for row in in_order if not row.has_images]
     moved = [row for row in planned if row.outcome in (Outcome.CONFLICT, Outcome.GONE)]
     if moved and sets:
         note_who(moved, sets[0].created_at, [one.pk for one in sets])
-    gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     is_redo = bool(sets) and all(one.kind == ChangeSet.Kind.UNDO for one in sets)
     return UndoPlan(rows=planned, gaps=gaps, is_redo=is_redo)
 
@@ -85,8 +92,12 @@ class Planner:
     """Makes the plan of one undo."""
 
     def __init__(
-        self, permissions: Permissions, only: Collection[str] | None = None
+        self,
+        permissions: Permissions,
+        only: Collection[str] | None = None,
+        unseen: Collection[str] = (),
     ) -> None:
+        self._unseen = unseen  # the tables of which there are no images
         self._permissions = permissions
         self._only = only
         self._texts: dict[tuple[Any, str], str] = {}
@@ -95,7 +106,7 @@ class Planner:
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
         """Return what becomes of each object, newest first."""
-        lost = [_without_model(row) for model, row in changed if model is None]
+        lost = [without_model(row) for model, row in changed if model is None]
         images = []
         for model, row in changed:
             if model is None:
@@ -150,11 +161,18 @@ class Planner:
             obj=obj,
             now=all_now.get(id(first)),
             files=[file for part in obj.rows for file in self._changed[id(part)].files],
+            change_sets=frozenset(
+                step.change_set_id
+                for part in obj.rows
+                for step in self._changed[id(part)].steps
+            ),
         )
         if not can_be_found(first.model) and not first.is_link:
             row.block(_("The key of its row is not kept."))
-        elif not is_readable_key(first):
+        elif not is_readable_key(first) or not all(map(has_key, obj.rows)):
             row.block(_("What was kept of it cannot be read."))
+        elif is_tree(first.model) and meta(first.model).db_table in self._unseen:
+            row.block(_("Other rows of its tree were changed; they are not kept."))
         elif first.is_link:
             self._link(row)
         elif row.action == "create":
@@ -199,12 +217,14 @@ class Planner:
             return
         self._shown += 1
         for part in obj.rows:
+            changed = part.fields
             for field in meta(part.model).local_concrete_fields:
-                if field.attname in part.fields and not field.primary_key:
+                is_known = field.attname in (part.before or {})
+                if field.attname in changed and is_known and not field.primary_key:
                     self._field(row, field, part)
             files = {file.field: file for file in self._changed[id(part)].files}
             for name, file in files.items():
-                if name not in part.fields:
+                if name not in changed:
                     self._content(row, meta(part.model).get_field(name), part, file)
         row.settle()
 
@@ -274,23 +294,3 @@ class Planner:
         if key not in self._texts:
             self._texts[key] = display_value(field, value, alias)
         return self._texts[key]
-
-
-def _without_model(changed: ChangedRow) -> UndoRow:
-    return _lost(changed.first, _("There is no such table any more."))
-
-
-def _forgotten(row: RowChange) -> UndoRow:
-    return _lost(row, _("It is too long ago: what was there before is not kept."))
-
-
-def _lost(row: RowChange, reason: str) -> UndoRow:
-    return UndoRow(
-        key=f"{row.model}:{row.object_id}",
-        action="change",
-        model=row.model,
-        object_id=row.object_id,
-        text=row.text or model_name(row.model),
-        outcome=Outcome.BLOCKED,
-        reason=reason,
-    )

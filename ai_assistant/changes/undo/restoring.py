@@ -19,12 +19,26 @@ from django.db.models.deletion import ProtectedError, RestrictedError
 from ai_assistant.changes.capture.files import restored_file
 from ai_assistant.changes.capture.images import Image, all_rows, same_value
 from ai_assistant.changes.capture.recorder import Recorder
-from ai_assistant.changes.undo.columns import instance_of, python_value, python_values
+from ai_assistant.changes.undo.columns import (
+    instance_of,
+    names_database,
+    put_in,
+    python_value,
+    python_values,
+)
+from ai_assistant.changes.undo.groups import parents_first
 from ai_assistant.changes.undo.links import telling
-from ai_assistant.changes.undo.lookups import foreign_keys, taken_values, unique_sets
+from ai_assistant.changes.undo.lookups import taken_values, unique_sets
 from ai_assistant.changes.undo.obstacles import LINKS
 from ai_assistant.changes.undo.rows import stored_instance, wanted_image
-from ai_assistant.changes.undo.values import DOES, Choice, Outcome, UndoPlan, UndoRow
+from ai_assistant.changes.undo.values import (
+    DOES,
+    Choice,
+    Outcome,
+    Saver,
+    UndoPlan,
+    UndoRow,
+)
 from ai_assistant.changes.values import concrete, meta, parent_links
 
 INTS = (models.IntegerField, models.ForeignKey, models.AutoField)
@@ -54,26 +68,34 @@ class Restorer:
 
     rows: list[UndoRow]
     recorder: Recorder
+    saver: Saver | None = None
+    at: str = ""  # the key of the row on which it works
 
     def carry_out(self) -> None:
         """Do all of it. Raises what the site's code and the database raise."""
         self._cover()
         self._park()
-        for row in _parents_first(self._of("create")):
+        for row in self._one_by_one(parents_first(self._of("create"))):
             self._create(row)
-        for row in self._of("link")[::-1]:
+        for row in self._one_by_one(self._of("link")[::-1]):
             self._link(row)
-        for row in self._of("change"):
+        for row in self._one_by_one(self._of("change")):
             self._change(row)
-        for row in self._of("unlink"):
+        for row in self._one_by_one(self._of("unlink")):
             self._unlink(row)
         self._delete(self._of("delete"))
-        for row in [*self._of("create"), *self._of("change")]:
+        for row in self._one_by_one([*self._of("create"), *self._of("change")]):
             self._restore_files(row)
 
     def differing(self) -> list[UndoRow]:
         """Return the rows that are not as the plan says, once the recording is closed."""
         return [row for row in self.rows if not self._is_as_planned(row)]
+
+    def _one_by_one(self, rows: Iterable[UndoRow]) -> Iterator[UndoRow]:
+        for row in rows:
+            self.at = row.key
+            yield row
+        self.at = ""
 
     def _of(self, action: str) -> list[UndoRow]:
         return [row for row in self.rows if row.action == action]
@@ -118,11 +140,11 @@ class Restorer:
             instance.save_base(raw=True, using=alias, force_insert=True)
         elif all_rows(model, alias).filter(pk=obj.row.pk).exists():
             instance._state.adding = False  # made by the site's code just now
-            instance.save(using=alias)
+            self._save(instance, image)
         else:
-            instance.save(using=alias, force_insert=True)
+            self._save(instance, image, force_insert=True)
         for part in obj.rows:
-            _put_in(part.model, alias, part.pk, part.before or {})
+            put_in(part.model, alias, part.pk, part.before or {})
 
     def _make_room(self, model: Any, alias: str, pk: Any, image: Image) -> None:
         """Remove what a signal of the site has made in this undo in its place."""
@@ -135,6 +157,19 @@ class Restorer:
             made = self.recorder.row(concrete(model), alias, other)
             if made is not None and made.before is None:
                 all_rows(model, alias).filter(pk=other).delete()
+
+    def _save(
+        self, instance: Any, names: Iterable[str], *, force_insert: bool = False
+    ) -> None:
+        """Save an instance of which these columns are new: as the site says, or so."""
+        columns = {one.attname for one in meta(type(instance)).concrete_fields}
+        values = {name: getattr(instance, name) for name in names if name in columns}
+        is_new = instance._state.adding
+        if self.saver is None or not self.saver.save(instance, values, is_new=is_new):
+            options = names_database(instance)
+            if force_insert:
+                options["force_insert"] = True
+            instance.save(**options)
 
     def _link(self, row: UndoRow) -> None:
         if row.obj is None:
@@ -173,11 +208,11 @@ class Restorer:
                 image[one.attname] = one.raw
                 value = python_value(fields[one.attname], one.raw)
                 setattr(instance, one.attname, value)
-        instance.save(using=alias)
+        self._save(instance, [one.attname for one in row.fields if one.outcome in DOES])
         tables = [(model, row.obj.row.pk)]
         tables += [(p, image.get(link.attname)) for p, link in parent_links(model)]
         for table, pk in tables:
-            _put_in(table, alias, pk, image)
+            put_in(table, alias, pk, image)
 
     # --- rows that go ---
 
@@ -186,24 +221,26 @@ class Restorer:
         left = rows
         while left:
             waiting, error = [], None
-            for row in left:
+            for row in self._one_by_one(left):
                 try:
                     self._delete_one(row)
                 except (ProtectedError, RestrictedError) as protected:
                     waiting.append(row)
                     error = protected
             if error is not None and len(waiting) == len(left):
+                self.at = waiting[0].key
                 raise error
             left = waiting
 
-    @staticmethod
-    def _delete_one(row: UndoRow) -> None:
+    def _delete_one(self, row: UndoRow) -> None:
         if row.obj is None:
             return
         first = row.obj.row
         found = all_rows(first.model, first.alias).filter(pk=first.pk).first()
-        if found is not None:  # else it went with another one
-            found.delete(using=first.alias)
+        if found is None:  # it went with another one
+            return
+        if self.saver is None or not self.saver.delete(found):
+            found.delete(**names_database(found))
 
     # --- files ---
 
@@ -254,18 +291,6 @@ class Restorer:
         return True
 
 
-def _put_in(model: Any, alias: str, pk: Any, image: Image) -> None:
-    """Set all columns of one row, in one table, to what the image says."""
-    local = [one for one in meta(model).local_concrete_fields if not one.primary_key]
-    values = {
-        one.attname: python_value(one, image[one.attname])
-        for one in local
-        if one.attname in image and not getattr(one, "generated", False)
-    }
-    if values:
-        all_rows(model, alias).filter(pk=pk).update(**values)
-
-
 def _parked(field: Any) -> Any:
     """Return a value that no row has; it is replaced before the undo ends."""
     if field.null:
@@ -276,25 +301,3 @@ def _parked(field: Any) -> Any:
     if isinstance(target, INTS):
         return secrets.randbelow(2**15) + 2**15 - 2**15 * 2
     return secrets.token_hex(16)[: getattr(target, "max_length", None) or 32]
-
-
-def _parents_first(rows: Iterable[UndoRow]) -> Iterator[UndoRow]:
-    """Yield rows so that what a foreign key points to is there before."""
-    left = {row.key: row for row in rows}
-    while left:
-        ready = [row for row in left.values() if not _waits_for(row, left)]
-        # A circle: the database checks foreign keys at the end only.
-        for row in ready or list(left.values())[:1]:
-            del left[row.key]
-            yield row
-
-
-def _waits_for(row: UndoRow, others: dict[str, UndoRow]) -> bool:
-    if row.obj is None:
-        return False
-    image = row.obj.before or {}
-    for field in foreign_keys(row.obj.row.model):
-        key = f"{meta(concrete(field.related_model)).label_lower}:{image.get(field.attname)}"
-        if key != row.key and key in others:
-            return True
-    return False

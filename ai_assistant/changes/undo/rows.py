@@ -1,10 +1,13 @@
 """The rows of stored changes: several changes of one row are one; as they would be."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import (
     Image,
@@ -14,7 +17,7 @@ from ai_assistant.changes.capture.images import (
 )
 from ai_assistant.changes.undo.columns import instance_of, python_value
 from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
-from ai_assistant.changes.values import meta, model_of_label
+from ai_assistant.changes.values import meta, model_name, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import FileChange, RowChange
@@ -72,7 +75,8 @@ class ChangedRow:
         image = self.after or self.before or {}
         pk: Any = self.first.object_id
         if can_be_found(model):
-            pk = image.get(meta(model).pk.attname, pk)
+            key = image.get(meta(model).pk.attname, pk)
+            pk = pk if isinstance(key, list | dict) else key
         return RowImage(
             alias=self.first.alias,
             model=model,
@@ -126,6 +130,25 @@ def is_readable_key(row: RowImage) -> bool:
     return value_or(None, lambda: python_value(key, row.pk)) is not None
 
 
+def has_key(row: RowImage) -> bool:
+    """Return whether the images of a row have its key; damaged ones may not."""
+    name = meta(row.model).pk.attname
+    images = [image for image in (row.before, row.after) if image is not None]
+    return all(str(image.get(name)) == str(row.pk) for image in images)
+
+
+def of_objects(rows: Iterable[UndoRow]) -> Q:
+    """Return the condition of the changes of these objects, in all their tables."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for part in row.obj.rows if row.obj else ():
+            ids[part.label].add(part.object_id)
+    condition = Q(pk__in=())
+    for label, own in ids.items():
+        condition |= Q(model=label, object_id__in=own)
+    return condition
+
+
 def stored_instance(row: UndoRow) -> Any:
     """Return the object as the database has it; None if it is not there."""
     if row.obj is None or row.now is None:
@@ -167,4 +190,26 @@ def differs(obj: RecordedObject, now: Image) -> bool:
         for part in obj.rows
         for field in meta(part.model).local_concrete_fields
         if field.attname in (part.after or {}) and not is_volatile(field)
+    )
+
+
+def without_model(changed: ChangedRow) -> UndoRow:
+    """Return the row of a plan whose model is gone."""
+    return _lost(changed.first, _("There is no such table any more."))
+
+
+def forgotten(row: RowChange) -> UndoRow:
+    """Return the row of a plan whose images have aged out."""
+    return _lost(row, _("It is too long ago: what was there before is not kept."))
+
+
+def _lost(row: RowChange, reason: str) -> UndoRow:
+    return UndoRow(
+        key=f"{row.model}:{row.object_id}",
+        action="change",
+        model=row.model,
+        object_id=row.object_id,
+        text=row.text or model_name(row.model),
+        outcome=Outcome.BLOCKED,
+        reason=reason,
     )

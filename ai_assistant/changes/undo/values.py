@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+from uuid import UUID
 
 from django.db import models
 from django.utils.translation import gettext as _
@@ -15,6 +16,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.images import Image, image_digest
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import FileChange
+from ai_assistant.types import UserKey
 
 
 class Outcome(StrEnum):
@@ -73,6 +75,7 @@ class UndoRow:
     obj: RecordedObject | None = None  # None: there is nothing to work with
     now: Image | None = None  # with the columns of all its tables
     files: Sequence[FileChange] = ()
+    change_sets: frozenset[UUID] = frozenset()  # in which it was changed
 
     @property
     def does_something(self) -> bool:
@@ -89,6 +92,11 @@ class UndoRow:
             one for one in found if one.outcome not in DOES or one.now != one.restored
         ]
         return told or found
+
+    @property
+    def why(self) -> str:
+        """Why it, or some of its fields, stay."""
+        return self.reason or " ".join(one.reason for one in self.fields if one.reason)
 
     def block(self, reason: str) -> None:
         """Leave the object as it is."""
@@ -167,6 +175,33 @@ class Choice:
         return key not in self.left_out and (self.rows is None or key in self.rows)
 
 
+TargetKind = Literal["run", "call", "change", "since"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoTarget:
+    """
+    Whose changes are undone: those of a run, of a call, or one change.
+
+    "since" is a run with all that came after it in its conversation.
+    """
+
+    kind: TargetKind
+    id: UUID
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoRequest:
+    """What a person has decided, who was shown the plan with the digest."""
+
+    user_id: UserKey
+    target: UndoTarget
+    digest: str
+    choice: Choice = field(default_factory=Choice)
+    ip: str = ""
+    asked_in: UUID | None = None  # the run in which the assistant was told to
+
+
 class Permissions(Protocol):
     """
     Why the person may not do something in the admin; empty texts if they may.
@@ -188,3 +223,15 @@ class Permissions(Protocol):
 
     def to_link(self, through: Any, image: Image) -> str:
         """Return why a many-to-many link may not be changed."""
+
+
+class Saver(Protocol):
+    """Saves what an undo restores, where the site says how; False where it does not."""
+
+    def save(
+        self, instance: models.Model, values: Mapping[str, Any], *, is_new: bool
+    ) -> bool:
+        """Save an instance with these new values, by attname."""
+
+    def delete(self, instance: models.Model) -> bool:
+        """Delete an object."""

@@ -43,7 +43,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.tools.data.access.permissions import AdminPermissions
+from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import RunContext, ToolDefinition, ToolResult
 

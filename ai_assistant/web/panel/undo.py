@@ -17,13 +17,16 @@ from ai_assistant.engine.service import (
     UndoRequest,
     UndoTarget,
     go_back,
+    stop_undo,
     undo,
     undo_plan,
+    undo_progress,
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.html.diffs.changes import changes_of_runs
-from ai_assistant.render.html.diffs.undo import plan_entry
+from ai_assistant.render.html.diffs.undo import plan_entry, report_entry
+from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.request_context import full_path, to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
@@ -39,11 +42,16 @@ CONFLICT = "conflict-"
 @panel_view(use=True)
 async def undo_view(request: HttpRequest) -> HttpResponse:
     """Show what undoing changes would do (GET), or do it (POST)."""
+    if request.method == "GET" and "progress" in request.GET:
+        return await _progress(request)
     if request.method == "GET":
         plan = await undo_plan(request.user.pk, _target(request))
         return await in_db(_plan_page, request, plan)
     if request.POST.get("do") == "keep":
         return await in_db(_keep, request)
+    if request.POST.get("do") == "stop":
+        await stop_undo(request.user.pk, _target(request))
+        return done(request)
     decided = _decided(request)
     is_back = decided.target.kind == "since"
     undone = await to_the_end((go_back if is_back else undo)(decided))
@@ -90,15 +98,45 @@ def _plan_page(
 ) -> HttpResponse:
     """Draw the plan: as a card of the panel, or on a page of its own."""
     target = _target(request)
-    url = f"{full_path(request).partition('?')[0]}?{target.kind}={target.id}"
     only = request.GET.get("only", "")
-    entry = plan_entry(plan, {target.kind: target.id}, url, only)
+    entry = plan_entry(plan, {target.kind: target.id}, _url(request, target), only)
     entry["has_moved"] = moved
     context = {"plan": entry, "panel": bare_panel(request.user, back(request))}
     if request.headers.get(FETCHED):
         return render(request, "ai_assistant/undo_plan.html", context)
     status = 409 if moved else 200
     return own_page(request, "ai_assistant/undo_page.html", context, status=status)
+
+
+def _url(request: HttpRequest, target: UndoTarget) -> str:
+    return f"{full_path(request).partition('?')[0]}?{target.kind}={target.id}"
+
+
+async def _progress(request: HttpRequest) -> HttpResponse:
+    """Draw how far an undo of many rows is; it asks again each second."""
+    target = _target(request)
+    count, total = await undo_progress(request.user.pk, target)
+    said = _("%(count)d of %(total)d undone") % {"count": count, "total": total}
+    progress = {
+        "kind": target.kind,
+        "id": target.id,
+        "said": said,
+        "url": f"{_url(request, target)}&progress=1",
+        "goes_on": count < total,
+    }
+    context = {"progress": progress, "panel": bare_panel(request.user, back(request))}
+    return render(request, "ai_assistant/undo_progress.html", context)
+
+
+def _report(request: HttpRequest, undone: Undone) -> Entry | None:
+    """Return what is drawn of an undo that ended before its end."""
+    if not undone.reason:
+        return None
+    target = _target(request)
+    back_to = UndoTarget(kind="change", id=undone.change_id or target.id)
+    counts = len(undone.rows), len(undone.untouched)
+    urls = _url(request, target), _url(request, back_to)
+    return report_entry(counts, undone.failed, undone.reason, urls)
 
 
 def _is_first(request: HttpRequest, decided: UndoRequest) -> bool:
@@ -109,10 +147,12 @@ def _is_first(request: HttpRequest, decided: UndoRequest) -> bool:
 def _done(
     request: HttpRequest, undone: Undone, *, is_first: bool = False
 ) -> HttpResponse:
-    """Draw the list of changes anew, and the banner; the plan goes."""
+    """Draw the list of changes anew, and the banner; the plan goes, or says the rest."""
+    panel, report = bare_panel(request.user, back(request)), _report(request, undone)
     if not request.headers.get(FETCHED):
-        return done(request)
-    panel = bare_panel(request.user, back(request))
+        drawn = {"panel": panel, "report": report}
+        page = "ai_assistant/undo_report_page.html"
+        return own_page(request, page, drawn) if report else done(request)
     changes = changes_of_runs([undone.run_id]) if undone.run_id else {}
     context: dict[str, Any] = {
         "panel": panel,
@@ -120,6 +160,7 @@ def _done(
         "entry": {"changes": changes.get(undone.run_id) if undone.run_id else None},
         "offer": None,
         "said": _said(undone),
+        "report": report,
         "is_first": is_first,
     }
     conversation = find_conversation(request.user.pk, str(undone.conversation_id))

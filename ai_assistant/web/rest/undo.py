@@ -105,8 +105,24 @@ class UndoneSerializer(ReadSerializer):
         help_text="Those that the code of the site has left in another state.",
     )
 
+    failed = serializers.SerializerMethodField(
+        help_text="The keys of what could not be undone."
+    )
+    untouched = serializers.SerializerMethodField(
+        help_text="The keys of what was not reached; a new plan is of these."
+    )
+    reason = serializers.CharField(
+        help_text="Why an undo of many rows ended before its end; or empty."
+    )
+
     def get_undone(self, done: Undone) -> list[str]:
         return [row.key for row in done.rows]
+
+    def get_failed(self, done: Undone) -> list[str]:
+        return [row.key for row in done.failed]
+
+    def get_untouched(self, done: Undone) -> list[str]:
+        return [row.key for row in done.untouched]
 
 
 class UndoBody(Body):

@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from ai_assistant import conf
 from ai_assistant.changes.undo.limits import with_undo_limits
 from ai_assistant.changes.values import Changes, ObjectChange, Related
-from ai_assistant.tools.data.access.permissions import AdminPermissions
+from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from tests.tools.data.writing import make_stock, preview
 from tests.warehouse.models import Product
 

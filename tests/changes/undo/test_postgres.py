@@ -10,7 +10,8 @@ pytestmark = pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_undo_restores_the_rows_there_too(postgres_server):
-    paths = ["tests/changes/undo/test_forms.py", "tests/changes/undo/test_edges.py"]
+    names = ("forms", "edges", "tables")
+    paths = [f"tests/changes/undo/test_{name}.py" for name in names]
     paths.append("tests/engine/undo")
 
     assert passed_on(postgres_server.new_database(), *paths) > 100

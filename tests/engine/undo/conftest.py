@@ -10,14 +10,14 @@ from django.db import transaction
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store
-from ai_assistant.changes.undo.values import Choice, UndoPlan, UndoRow
-from ai_assistant.engine.undo import (
-    Undone,
+from ai_assistant.changes.undo.values import (
+    Choice,
+    UndoPlan,
     UndoRequest,
+    UndoRow,
     UndoTarget,
-    read_plan,
-    undo,
 )
+from ai_assistant.engine.undo import Undone, read_plan, undo
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message

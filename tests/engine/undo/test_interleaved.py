@@ -9,11 +9,13 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ai_assistant.changes.undo.values import UndoTarget
 from ai_assistant.engine import undo as undoing
-from ai_assistant.engine.undo import UndoTarget
+from ai_assistant.engine import undo_pieces
 from ai_assistant.exceptions import Refused
 from tests.changes.undo.conftest import Everything
 from tests.gallery.models import Artist, Museum, Style, Work
+from tests.thorough import examples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.broad]
 
@@ -133,14 +135,16 @@ class Gallery:
 
 
 @pytest.mark.row("R05")
+@pytest.mark.timeout(1200)
 @given(steps=STEPS)
 @settings(
-    max_examples=500,
+    max_examples=examples(150, many=500),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_no_value_of_a_person_is_lost(scene, monkeypatch, steps):
     monkeypatch.setattr(undoing, "AdminPermissions", lambda _user: Everything())
+    monkeypatch.setattr(undo_pieces, "_permissions", lambda *_: Everything())
     with transaction.atomic():
         gallery = Gallery(scene)
         for step in [*steps, ("undo", "run"), ("redo",), ("undo", "call")]:

@@ -3,12 +3,12 @@
 import uuid
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.db.models.signals import pre_save
 
-from ai_assistant.changes.undo.values import Outcome
-from ai_assistant.engine.undo import UndoTarget
+from ai_assistant.changes.undo.values import Outcome, UndoTarget
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.audit import AuditEntry
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -247,6 +247,24 @@ class TestConflict:
 
         assert (row.outcome, "1 moved" in row.reason) == (Outcome.CONFLICT, True)
 
+    def test_what_came_along_and_was_changed_since_keeps_its_object(self, scene, stock):
+        values = {"name": "Bed", "sku": "B-1", "supplier": stock.lamp.supplier_id}
+        inlines = {"parts": [{"code": "leg"}, {"code": "slat"}]}
+        scene.call("create_object", model=MODEL, values=values, inlines=inlines)
+        Part.objects.filter(code="leg").update(count=4)
+
+        row = scene.row(model=MODEL)
+        scene.undo()
+
+        assert (row.outcome, row.can_overrule) == (Outcome.CONFLICT, False)
+        assert "leg" in row.reason
+        assert Part.objects.get(code="leg").count == 4
+        assert not Part.objects.filter(code="slat").exists()
+        legs = scene.row(object_id=str(Part.objects.get(code="leg").pk))
+        scene.undo(overruled=[legs.key])
+        scene.undo()
+        assert not Product.objects.filter(name="Bed").exists()
+
     def test_created_and_changed_since(self, scene):
         scene.call("create_object", model="warehouse.mark", values={"name": "New"})
         Mark.objects.update(name="Newer")
@@ -288,6 +306,48 @@ class TestConflict:
 
         lamp = Product.objects.get(pk=stock.lamp.pk)
         assert (lamp.supplier, lamp.note) == (other, "")
+
+
+class TestByAdmin:
+    """A ModelAdmin that wants an undo to go through its own methods."""
+
+    @pytest.fixture(autouse=True)
+    def told(self, monkeypatch):
+        found, own = [], admin.site.get_model_admin(Mark)
+        save, delete = own.save_model, own.delete_model
+
+        def save_model(request, obj, form, change):
+            found.append((request.method, change, obj.name, form.changed_data))
+            obj.name = obj.name.upper()
+            save(request, obj, form, change)
+
+        def delete_model(request, obj):
+            found.append(("delete", obj.name))
+            delete(request, obj)
+
+        monkeypatch.setattr(own, "assistant_undo", "admin", raising=False)
+        monkeypatch.setattr(own, "save_model", save_model)
+        monkeypatch.setattr(own, "delete_model", delete_model)
+        return found
+
+    def test_change(self, scene, stock, told):
+        scene.do(lambda: Mark.objects.filter(name="green").update(name="x"))
+
+        undone = scene.undo()
+
+        assert told == [("POST", True, "green", ["name"])]
+        assert undone.differing == []
+        assert Mark.objects.filter(name="green").exists()
+
+    def test_deleted_and_created(self, scene, stock, told):
+        scene.do(Mark.objects.get(name="old").delete)
+        undone = scene.undo()
+        scene.redo(undone)
+
+        (saved, deleted) = told
+        assert (saved[:3], {*saved[3]}) == (("POST", False, "old"), {"id", "name"})
+        assert deleted == ("delete", "old")
+        assert not Mark.objects.filter(name="old").exists()
 
 
 class TestRefused:

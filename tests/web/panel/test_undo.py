@@ -1,9 +1,11 @@
 import pytest
 from django.contrib.auth.models import Permission
 from django.db import transaction
+from django.db.models.signals import pre_save
 
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store, store_as
+from ai_assistant.changes.undo import groups
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
@@ -112,6 +114,67 @@ class TestUndo:
         browser("ada").get(PATH, {"run": change.run_id, "do": "apply"})
 
         assert names() == ["new one", "new three", "new two"]
+
+
+class TestManyRows:
+    """An undo in pieces, of two rows each."""
+
+    @pytest.fixture
+    def posted(self, browser, change, monkeypatch):
+        """Undo all, of which the site refuses to restore "one", the last."""
+        monkeypatch.setattr(groups, "PIECE_ROWS", 2)
+
+        def refuse(instance, **_):
+            if instance.name == "one":
+                raise RuntimeError
+
+        def post(**headers):
+            ada = browser("ada")
+            digest = digest_of(ada.get(PATH, {"run": change.run_id}))
+            form = {"run": change.run_id, "digest": digest, "rest": "1"}
+            pre_save.connect(refuse, sender=Mark)
+            try:
+                return ada.post(PATH, form, headers=headers).content.decode()
+            finally:
+                pre_save.disconnect(refuse, sender=Mark)
+
+        return post
+
+    def test_report_offers_to_go_on_and_to_take_back(self, posted, browser, change):
+        html = posted()
+
+        assert "2 changes undone" in html
+        assert "refused" in html
+        assert "new one" in html
+        made = ChangeSet.objects.get(kind="undo")
+        for url in (f"{PATH}?run={change.run_id}", f"{PATH}?change={made.pk}"):
+            assert url in html
+            assert browser("ada").get(url).status_code == 200
+        assert names() == ["new one", "three", "two"]
+
+    def test_report_takes_the_place_of_the_plan(self, posted, change):
+        html = posted(**{"HX-Request": "true"})
+
+        assert html.startswith('<section id="aia-undo-plan"')
+        assert f'id="r-{change.run_id}-changes"' in html
+
+    def test_progress_and_stop(self, posted, browser, change):
+        posted()
+        ada = browser("ada")
+
+        said = ada.get(PATH, {"run": change.run_id, "progress": 1}).content.decode()
+        ada.post(PATH, {"run": change.run_id, "do": "stop"})
+
+        assert "2 of 3 undone" in said
+        assert ChangeSet.objects.get(kind="undo").stop_requested
+
+    @pytest.mark.parametrize("name", ["bob", "viewer"])
+    def test_others_do_not_stop_it(self, posted, browser, change, name):
+        posted()
+
+        browser(name).post(PATH, {"run": change.run_id, "do": "stop"})
+
+        assert not ChangeSet.objects.get(kind="undo").stop_requested
 
 
 class TestBanner:

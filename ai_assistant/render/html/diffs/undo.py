@@ -1,13 +1,15 @@
 """The plan of an undo, as its card draws it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.timezone import is_aware, localtime
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from ai_assistant.changes.display import sentences_of_gaps
+from ai_assistant.changes.undo.groups import PIECE_ROWS
 from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
 from ai_assistant.changes.values import FieldChange, model_name
 from ai_assistant.render.html.diffs.differences import Entry, field_entry, tell_apart
@@ -47,10 +49,36 @@ def plan_entry(
         "gaps": sentences_of_gaps(plan.gaps),
         "rows": rows,
         "more": len(plan.rows) - len(shown),
+        "is_long": count > PIECE_ROWS,
         "takes_more": not has_only,
         "has_moved": False,
     }
     return _going_back(entry) if kind == "since" else entry
+
+
+def report_entry(
+    undone: Sequence[int], failed: Sequence[UndoRow], reason: str, urls: tuple[str, str]
+) -> Entry:
+    """
+    Return what `undo_report.html` draws of an undo that ended before its end.
+
+    `undone`: how many rows are done, and how many untouched; `urls` lead to the plan of
+    the rest, and to that of taking back what is done.
+    """
+    done, left = undone
+    title = ngettext("%(count)d change undone", "%(count)d changes undone", done)
+    rest = ngettext(
+        "%(count)d more is as it was.", "%(count)d more are as they were.", left
+    )
+    on, back = urls
+    return {
+        "title": title % {"count": done},
+        "reason": reason,
+        "failed": [_row(row, 0) for row in failed[:MOST_SHOWN]],
+        "left": rest % {"count": left},
+        "url": on,
+        "redo": back,
+    }
 
 
 def _going_back(entry: Entry) -> Entry:

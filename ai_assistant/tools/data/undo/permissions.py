@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.contenttypes.fields import GenericForeignKey
 from django.db.models import Model
-from django.forms.models import _get_foreign_key
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -24,15 +22,26 @@ from ai_assistant.safety.policy.form_limits import (
 )
 from ai_assistant.safety.policy.sensitive import RIGHTS, is_sensitive_field
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.form_classes import FIELD_METHODS
+from ai_assistant.tools.data.access.form_classes import FIELD_METHODS, with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     access_of,
     is_closed_on,
 )
 from ai_assistant.tools.data.access.sites import mounted_sites
+from ai_assistant.tools.data.undo.pages import (
+    as_its_admin_has_it,
+    has_inlines,
+    may_confirm,
+    parent_of,
+    posted,
+    posting,
+    shown_inlines,
+    takes_post,
+    with_proxies,
+)
 
-Fields = Mapping[str, Any]  # of a form, by name
+Fields = dict[str, Any]  # of a form, by name
 # The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
 FORM_FIELDS = (
     *("formfield_for_foreignkey", "formfield_for_manytomany"),
@@ -62,11 +71,12 @@ class AdminPermissions:
     def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
         """Return why columns may not be changed, by attname; "" is the whole object."""
         access = self._access(type(obj))
-        if access is None or self._hidden(access, obj):
+        page = posting(access, obj.pk)
+        obj = as_its_admin_has_it(obj, access)
+        if page is None or self._hidden(page, obj):
             return self._to_change_inline(obj, raws)
-        page = access.at_object(obj.pk)
         may = page.model_admin.has_change_permission(page.request, obj)
-        if not may or not page.opens_page():
+        if not may or not takes_post(page):
             return {"": _("You may not change it.")}
         fields = self._form_fields(page, obj)
         return _reasons(page.model_admin, fields, obj, raws)
@@ -83,22 +93,25 @@ class AdminPermissions:
         return {"": _("You may not change it.")}
 
     def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
-        admin = page.model_admin
-        is_same_for_all = not (
-            says_itself(admin) or is_overridden(admin, *FIELD_METHODS, *FORM_FIELDS)
-        )
+        """Return the fields of the object's form, which may be that of others too."""
+        admin, none = page.model_admin, Fields()
+        kept = with_kept_forms(page)
+        may_differ = says_itself(admin) or is_overridden(admin, *FORM_FIELDS)
+        is_same_for_all = not may_differ and not is_overridden(admin, *FIELD_METHODS)
         if is_same_for_all and page.model in self._forms:
             return self._forms[page.model]
-        none: Fields = {}
-        fields: Fields = value_or(
-            none,
-            lambda: admin_form_class(admin, page.request, obj)(instance=obj).fields,
+        made = value_or(
+            None,
+            lambda: admin_form_class(kept, page.request, obj),
             "the form of %r could not be made",
             admin,
         )
-        if is_same_for_all:
-            self._forms[page.model] = fields
-        return fields
+        if may_differ:
+            return value_or(none, lambda: made(instance=obj).fields)
+        name = page.model if is_same_for_all else made
+        if name not in self._forms:
+            self._forms[name] = value_or(none, lambda: made(instance=obj).fields)
+        return self._forms[name]
 
     # --- objects that come and go ---
 
@@ -107,12 +120,13 @@ class AdminPermissions:
         if self._gives_rights(instance):
             return _("It gives rights that you do not have.")
         access = self._access(type(instance), "add")
+        instance = as_its_admin_has_it(instance, access)
         if access is not None:
-            page = access.at_page("add")
+            page = posted(access.at_page("add"))
             admin, request = page.model_admin, page.request
             its_page = access.at_object(instance.pk)
             if admin.has_add_permission(request) and its_page.may_see(instance):
-                return "" if page.opens_page() else _("You may not add it.")
+                return "" if takes_post(page) else _("You may not add it.")
         for place in self._places(instance):
             may = place.inline.has_add_permission(place.access.request, place.parent)
             if may and self._may_change_page(place):
@@ -122,10 +136,14 @@ class AdminPermissions:
     def to_delete(self, obj: Model) -> str:
         """Return why the object may not be deleted."""
         access = self._access(type(obj), "delete")
-        if access is not None and not self._hidden(access, obj, "delete"):
-            page = access.at_object(obj.pk, "delete")
-            if page.model_admin.has_delete_permission(page.request, obj):
-                return "" if page.opens_page() else _("You may not delete it.")
+        page = posting(access, obj.pk, "delete")
+        obj = as_its_admin_has_it(obj, access)
+        if (
+            page is not None
+            and not self._hidden(page, obj)
+            and page.model_admin.has_delete_permission(page.request, obj)
+        ):
+            return "" if may_confirm(page, obj) else _("You may not delete it.")
         for place in self._places(obj):
             may = place.inline.has_delete_permission(place.access.request, place.parent)
             is_offered = place.parent is not None and place.inline.can_delete
@@ -154,12 +172,15 @@ class AdminPermissions:
         if is_sensitive_field(field):
             return refused
         access = self._access(type(owner))
-        if access is None or self._hidden(access, owner):
+        page = posting(access, owner.pk)
+        owner = as_its_admin_has_it(owner, access)
+        if page is None or self._hidden(page, owner):
             return refused
-        page = access.at_object(owner.pk)
-        if not page.model_admin.has_change_permission(page.request, owner):
+        may = page.model_admin.has_change_permission(page.request, owner)
+        if not may or not takes_post(page):
             return refused
-        is_there = field.name in self._form_fields(page, owner)
+        form_field = self._form_fields(page, owner).get(field.name)
+        is_there = form_field is not None and not form_field.disabled
         inlines = page.model_admin.get_inline_instances(page.request, owner)
         is_inline = any(inline.model is through for inline in inlines)
         return "" if is_there or is_inline else refused
@@ -176,26 +197,28 @@ class AdminPermissions:
 
     def _access(self, model: Any, perm: str = "") -> AdminAccess | None:
         if (model, perm) not in self._accesses:
-            self._accesses[model, perm] = access_of(self._user, model, perm=perm)
+            found = (
+                access_of(self._user, one, perm=perm) for one in with_proxies(model)
+            )
+            self._accesses[model, perm] = next(filter(None, found), None)
         return self._accesses[model, perm]
 
     @staticmethod
-    def _hidden(access: AdminAccess, obj: Model, page: Any = "change") -> bool:
+    def _hidden(page: AdminAccess, obj: Model) -> bool:
         """Return whether the page of the object does not find it, or shows it to others."""
-        its_page = access.at_object(obj.pk, page)
-        admin, request = its_page.model_admin, its_page.request
+        admin, request = page.model_admin, page.request
         if is_overridden(admin, "get_queryset", "get_object"):
             if admin.get_object(request, str(obj.pk)) is None:
                 return True
         elif not type(obj)._default_manager.filter(pk=obj.pk).exists():
             return True
-        return not its_page.may_see(obj) and page == "change"
+        return not page.may_see(obj) and page.page == "change"
 
     def _places(self, obj: Model) -> Iterator[Place]:
         """Yield the inlines that show the object, on pages that the person may see."""
         for site in mounted_sites():
             for model in site._registry:
-                if not _has_inlines(site._registry[model]):
+                if not has_inlines(site._registry[model]):
                     continue
                 access = self._access(model)
                 if access is None or access.site is not site:
@@ -203,15 +226,15 @@ class AdminPermissions:
                 yield from self._places_on(access, obj)
 
     def _places_on(self, access: AdminAccess, obj: Model) -> Iterator[Place]:
-        admin = access.model_admin
-        for inline_class in admin.get_inlines(access.request, None):
+        for inline_class in access.model_admin.get_inlines(access.request, None):
             if not issubclass(type(obj), inline_class.model):
                 continue
             if is_closed_on(access.site, type(obj)):
                 continue
-            parent = value_or(None, lambda: _parent(access, inline_class, obj))  # noqa: B023
+            parent = value_or(None, lambda: parent_of(access, inline_class, obj))  # noqa: B023
             page = access.at_object(parent.pk) if parent else access.at_page("add")
-            for inline in admin.get_inline_instances(page.request, parent):
+            page = posted(page)
+            for inline in shown_inlines(page, parent):
                 if type(inline) is inline_class:
                     yield Place(access=page, inline=inline, parent=parent)
 
@@ -221,7 +244,8 @@ class AdminPermissions:
             return bool(admin.has_add_permission(request))
         if self._hidden(place.access, place.parent):
             return False
-        return bool(admin.has_change_permission(request, place.parent))
+        may = admin.has_change_permission(request, place.parent)
+        return bool(may) and takes_post(place.access)
 
 
 def _reasons(
@@ -264,25 +288,3 @@ def _reason(admin: Any, fields: Fields, field: Any, raw: Any) -> str:
 @dataclass(frozen=True, slots=True)
 class _Form:
     fields: Fields
-
-
-def _has_inlines(admin: Any) -> bool:
-    return bool(admin.inlines) or is_overridden(
-        admin, "get_inlines", "get_inline_instances"
-    )
-
-
-def _parent(access: AdminAccess, inline: Any, obj: Any) -> Model | None:
-    """Return the object on whose page an inline shows `obj`; None if it is not there."""
-    if ct_field := getattr(inline, "ct_fk_field", None):
-        generic: Any = next(
-            one
-            for one in inline.model._meta.private_fields
-            if isinstance(one, GenericForeignKey) and one.fk_field == ct_field
-        )
-        found = getattr(obj, generic.name)
-        return found if isinstance(found, access.model) else None
-    key = _get_foreign_key(access.model, inline.model, fk_name=inline.fk_name)
-    value = getattr(obj, key.attname)
-    rows = access.model._base_manager.filter(**{key.target_field.attname: value})
-    return rows.first()

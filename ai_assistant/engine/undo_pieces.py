@@ -1,0 +1,286 @@
+"""One transaction of an undo: whole groups of rows, if they are as they were shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.capture.store import store_as
+from ai_assistant.changes.undo.groups import Piece, groups_of, pieces_of
+from ai_assistant.changes.undo.planning import make_plan
+from ai_assistant.changes.undo.restoring import Restorer, work_of
+from ai_assistant.changes.undo.rows import of_objects
+from ai_assistant.changes.undo.values import (
+    Outcome,
+    UndoPlan,
+    UndoRequest,
+    UndoRow,
+    UndoTarget,
+)
+from ai_assistant.engine.accounting.audit import change_undone
+from ai_assistant.engine.accounting.history import write_history
+from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
+from ai_assistant.engine.lifecycle.object_lock import check_rows_free
+from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, get_or_404, runs
+from ai_assistant.engine.storage.units import unit
+from ai_assistant.exceptions import Refused
+from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import UNFINISHED, Run
+from ai_assistant.safety.identity.permissions import fresh_user, may_use
+from ai_assistant.tools.data.undo.kept import KeptPermissions
+from ai_assistant.tools.data.undo.saving import AdminSaver, in_revision
+from ai_assistant.types import UserKey
+
+MOST_ROWS = 10_000  # of one group; images of more are not kept
+
+
+@dataclass(kw_only=True, slots=True)
+class PieceDone:
+    """What one transaction has undone."""
+
+    change: ChangeSet | None
+    rows: list[UndoRow]
+    differing: list[str]
+
+
+@dataclass(kw_only=True, slots=True)
+class Begun:
+    """What an undo works with, once its plan is the one that was shown."""
+
+    request: UndoRequest
+    moved: UndoPlan | None = None
+    is_redo: bool = False
+    work: list[UndoRow] = field(default_factory=list)
+    same: list[UndoRow] = field(default_factory=list)  # chosen, and as before already
+    shown: dict[str, list[Any]] = field(default_factory=dict)  # digests by key
+    pieces: list[Piece] = field(default_factory=list)
+    run: Run | None = None
+    permissions: KeptPermissions | None = None
+    change: ChangeSet | None = None
+    done: PieceDone | None = None  # all of it, in the first transaction
+
+
+class Moved(Exception):
+    """A row is not as it was when the plan was shown."""
+
+
+@unit
+def begin(request: UndoRequest) -> Begun:
+    """Compare the plan with what was shown; do all of it if that is not much."""
+    user = checked_user(request.user_id)
+    sets = change_sets(user, request.target)
+    begun = Begun(request=request, run=_locked(sets, request.asked_in))
+    if request.target.kind == "since":
+        begun.run = Run.objects.get(pk=request.target.id)
+    with taken_back_with(written_ones()):
+        plan = make_plan(sets, _permissions(begun, user))
+        if plan.digest != request.digest:
+            begun.moved = plan
+            return begun
+        _choose(begun, plan, sets, user)
+        if len(begun.pieces) == 1:
+            begun.done = _carry_out(begun, begun.pieces.pop(), begun.work, sets, user)
+    return begun
+
+
+@unit
+def do_piece(begun: Begun, piece: Piece) -> PieceDone:
+    """Do one piece of many, if its rows are still as they were shown."""
+    request, rows = begun.request, piece.rows
+    user = checked_user(request.user_id)
+    sets = change_sets(user, request.target)
+    _locked(sets, request.asked_in)
+    if begun.change is not None:
+        _check_goes_on(begun.change)
+    keys, piece.at = [row.key for row in rows], ""
+    with taken_back_with(written_ones()):
+        permissions = _permissions(begun, user)
+        plan = make_plan(sets, permissions, keys, of_objects(rows))
+        found = {row.key: row.digest() for row in plan.rows}
+        for key in keys:
+            if found.get(key) != begun.shown[key]:
+                piece.at = key
+                raise Moved
+        work = work_of(plan, request.choice)
+        return _carry_out(begun, piece, work, sets, user)
+
+
+def _permissions(begun: Begun, user: Any) -> KeptPermissions:
+    """Return what the person may do now."""
+    if begun.permissions is None or not begun.permissions.are_of(user):
+        begun.permissions = KeptPermissions(user)
+    return begun.permissions
+
+
+def _carry_out(
+    begun: Begun, piece: Piece, work: list[UndoRow], sets: list[ChangeSet], user: Any
+) -> PieceDone:
+    """Do the work of a piece in its transaction, and keep what it has changed."""
+    run, request = begun.run, begun.request
+    with in_revision(user, _label(begun)), recording() as recorder:
+        saver = AdminSaver(user)
+        restorer = Restorer(rows=work, recorder=recorder, saver=saver)
+        try:
+            restorer.carry_out()
+        finally:
+            piece.at = restorer.at
+    # Objects may be locked for the run that asks.
+    asks = Run(pk=request.asked_in) if request.asked_in else run
+    check_rows_free(recorder.rows, asks or Run())
+    change = store_as(_new_change_set(begun, user), recorder)
+    same = begun.same if begun.change is None else []
+    _mark(sets, None if piece.is_last else of_objects([*work, *same]), change)
+    write_history(work, user, run)
+    target = {request.target.kind: str(request.target.id), "digest": request.digest}
+    if request.asked_in:
+        target["asked_in"] = str(request.asked_in)
+    change_undone(change, work, target, request.choice, request.ip)
+    differing = [row.key for row in restorer.differing()]
+    return PieceDone(change=change, rows=work, differing=differing)
+
+
+# --- who, and what ---
+
+
+def checked_user(user_id: UserKey) -> Any:
+    user = fresh_user(user_id)
+    if user is None or not may_use(user):
+        raise Refused("permission", _("You may not use the assistant."))
+    return user
+
+
+def change_sets(user: Any, target: UndoTarget) -> list[ChangeSet]:
+    """Return the changes, oldest first. Raise Refused not_found if they are others'."""
+    sees_all = user.has_perm(UNDO_OTHERS)
+    visible: QuerySet[ChangeSet] = (
+        ChangeSet.objects.all() if sees_all else changes(user.pk)
+    )
+    visible = visible.select_related("run")
+    if target.kind == "since":
+        found = list(_since(user, visible, target.id))
+    elif target.kind == "change":
+        found = list(visible.filter(pk=target.id))
+    else:
+        kept = Q(run__conversation__deleted_at=None, kind=ChangeSet.Kind.CALL)
+        found = list(visible.filter(kept, **{target.kind: target.id}))
+    if not found and not _is_own(user, target):
+        raise Refused("not_found", _("These changes do not exist."))
+    return sorted(found, key=lambda one: (one.created_at, one.pk))
+
+
+def _since(
+    user: Any, visible: QuerySet[ChangeSet], run_id: UUID
+) -> QuerySet[ChangeSet]:
+    """Return what was changed in a conversation of the user from a run on."""
+    run = get_or_404(runs(user.pk), run_id, _("These changes do not exist."))
+    return visible.filter(
+        kind=ChangeSet.Kind.CALL,
+        run__conversation=run.conversation_id,
+        run__created_at__gte=run.created_at,
+    )
+
+
+def _is_own(user: Any, target: UndoTarget) -> bool:
+    rows: Any = {"run": runs, "since": runs, "call": calls}.get(target.kind)
+    return bool(rows and rows(user.pk).filter(pk=target.id).exists())
+
+
+def _locked(sets: Sequence[ChangeSet], asked_in: UUID | None) -> Run | None:
+    """Let no other undo, and no run, work on these changes; return their run."""
+    if not sets:
+        raise _nothing()
+    keys = [one.pk for one in sets]
+    conversations = {one.run.conversation_id for one in sets if one.run is not None}
+    # Where a run is under way no undo begins; and a message that comes has the lock.
+    asking = Run.objects.filter(pk=asked_in) if asked_in else Run.objects.none()
+    ours = asking.values_list("conversation_id", flat=True)
+    Conversation.objects.filter(pk__in=conversations.difference(ours)).lock_row()
+    # By a write that changes nothing: SQLite has no locks of rows.
+    ChangeSet.objects.filter(pk__in=keys).update(tool=F("tool"))
+    active = Run.objects.filter(conversation__in=conversations, state__in=UNFINISHED)
+    if active.exclude(pk__in=asking).exists():
+        raise Refused(
+            "busy",
+            _("The assistant is still working in this conversation. Stop it first."),
+        )
+    found = {one.run_id: one.run for one in sets}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> None:
+    """Note what is to be done. Raise Refused if some of it needs what was not chosen."""
+    choice, everything = begun.request.choice, plan.rows
+    chosen = plan.chosen(choice)
+    if len(chosen) < len(everything):
+        keys = {row.key for row in chosen}
+        alone = make_plan(sets, _permissions(begun, user), keys)
+        before = {row.key: row for row in chosen}
+        for row in alone.rows:
+            if row.does_something < before[row.key].does_something:
+                raise Refused(
+                    "incomplete",
+                    _("“%(object)s” cannot be undone without the others: %(why)s")
+                    % {"object": row.text, "why": row.why},
+                )
+        plan = alone
+    begun.is_redo = plan.is_redo
+    begun.shown = {row.key: row.digest() for row in plan.chosen(choice)}
+    begun.same = [row for row in chosen if row.outcome == Outcome.SAME]
+    begun.work = work_of(plan, choice)
+    if not begun.work and not begun.same:
+        raise _nothing()
+    begun.pieces = pieces_of(groups_of(begun.work)) or [Piece(groups=[])]
+    if max(len(piece.rows) for piece in begun.pieces) > MOST_ROWS:
+        raise Refused(
+            "too_many",
+            _("At most %(most)d objects can be undone at once. Choose fewer.")
+            % {"most": MOST_ROWS},
+        )
+    done = len(begun.work) + len(begun.same)
+    begun.pieces[-1].is_last = done == len(everything)
+
+
+def _nothing() -> Refused:
+    return Refused("nothing", _("There is nothing that can be undone."))
+
+
+# --- what is kept of it ---
+
+
+def _new_change_set(begun: Begun, user: Any) -> ChangeSet:
+    """Return the change of this undo, which goes on with each piece."""
+    if begun.change is not None:
+        return begun.change
+    kind = ChangeSet.Kind.REDO if begun.is_redo else ChangeSet.Kind.UNDO
+    made = ChangeSet(run=begun.run, user=user, kind=kind, tool=kind)
+    made.label = _label(begun)
+    return made
+
+
+def _label(begun: Begun) -> str:
+    return _("Redo") if begun.is_redo else _("Undo")
+
+
+def _check_goes_on(change: ChangeSet) -> None:
+    """Lock the change of an undo in pieces. Raise Refused if a person has stopped it."""
+    ChangeSet.objects.filter(pk=change.pk).update(tool=F("tool"))
+    change.refresh_from_db()
+    if change.stop_requested:
+        raise Refused("stopped", _("It was stopped."))
+
+
+def _mark(sets: list[ChangeSet], condition: Q | None, change: ChangeSet | None) -> None:
+    """Note on each changed row, or all, that it is undone, or no longer."""
+    if change is None:
+        return
+    keys = [one.pk for one in sets]
+    open_rows = RowChange.objects.filter(change_set__in=keys, undone_by=None)
+    undone_before = RowChange.objects.filter(undone_by__in=keys)
+    found = condition or Q()
+    open_rows.filter(found).update(undone_by=change)
+    undone_before.filter(found).update(undone_by=None)
