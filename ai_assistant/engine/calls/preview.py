@@ -14,7 +14,8 @@ from ai_assistant.changes import values
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import unexpected_changes
-from ai_assistant.changes.verify.description import changes_of, completed
+from ai_assistant.changes.verify.description import changes_of
+from ai_assistant.changes.verify.trial import completed
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
     Attempt,
@@ -185,10 +186,21 @@ def _looked_at_whole(attempt: Attempt) -> Proposed:
         result, recorder = _trial(trial)
         if not result.ok:
             return result
-        is_whole = not unexpected_changes(found, recorder)
-        return found if is_whole else completed(found, recorder)
+        is_action = any(one.kind == "action" for one in found.objects)
+        if not is_action and not unexpected_changes(found, recorder):
+            return found
+        whole = completed(found, recorder)
+        is_nothing = whole.is_empty and not recorder.gaps
+        return nothing_happens() if is_nothing else whole
 
     return _checked(trial, work)
+
+
+def nothing_happens() -> ToolResult:
+    """Return the result of a call of which the page would save nothing."""
+    return ToolResult(
+        ok=False, error=_("Nothing would change."), error_type="nothing_changes"
+    )
 
 
 def _trial(attempt: Attempt) -> tuple[ToolResult, Recorder]:

@@ -63,12 +63,14 @@ def preview_bulk(
     previewed: list[ObjectChange] = []
     changed: list[Model] = []
     labels: list[str] = []
+    needs_trial = False
     for submitted in _submissions(context, access, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
         if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
+        needs_trial = needs_trial or submitted.runs_site_code()
         if len(previewed) < SHOWN:
             previewed.extend(object_changes(submitted))
             labels += [field.label for field in previewed[-1].fields]
@@ -91,6 +93,7 @@ def preview_bulk(
         versions=versions(changed),
         rows_argument="ids",
         hidden=hiding.fields(),
+        needs_trial=needs_trial,
     )
 
 

@@ -1,6 +1,6 @@
 """A POST of an admin page through its own view, looked into before the page saves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from types import MethodType
 from typing import Any
@@ -9,7 +9,13 @@ from django.contrib.messages import WARNING
 from django.core.exceptions import PermissionDenied
 from django.db import router, transaction
 from django.db.models import Model
-from django.db.models.signals import post_save, pre_save
+from django.db.models.signals import (
+    ModelSignal,
+    post_delete,
+    post_save,
+    pre_delete,
+    pre_save,
+)
 from django.http import Http404
 
 from ai_assistant.exceptions import ToolFailed
@@ -150,25 +156,45 @@ SAVING = (
     *("save_form", "save_model", "save_formset", "save_related"),
     *("response_add", "response_change", "response_post_save_change"),
 )
+DELETING = ("delete_model", "delete_queryset", "response_delete")
+
+
+def may_try_out(access: AdminAccess) -> bool:
+    """Return whether its ModelAdmin lets its code run in a trial."""
+    return getattr(access.model_admin, "assistant_tries_out", True) is not False
 
 
 def runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
     """Return whether code of the site may write more as a valid page is saved."""
-    if getattr(access.model_admin, "assistant_tries_out", True) is False:
+    if not may_try_out(access):
         return False
     if access.is_custom_page() or is_overridden(access.model_admin, *SAVING):
         return True
     changed = [item.model for item in formsets if item.has_changed()]
-    return any(map(_has_own_saving, {type(form.instance), *changed}))
+    methods = (Model.save, Model.save_base)
+    return any(
+        (model.save, model.save_base) != methods
+        or _has_receivers(model, pre_save, post_save)
+        for model in {type(form.instance), *changed}
+    )
 
 
-def _has_own_saving(model: Any) -> bool:
-    """Return whether a model has a `save` of its own, or receivers of the site's."""
-    if (model.save, model.save_base) != (Model.save, Model.save_base):
+def deletes_by_site_code(access: AdminAccess, models: Iterable[Any]) -> bool:
+    """Return whether code of the site may do more as rows of `models` are deleted."""
+    if not may_try_out(access):
+        return False
+    if access.is_custom_page() or is_overridden(access.model_admin, *DELETING):
         return True
+    return access.model.delete is not Model.delete or any(
+        _has_receivers(model, pre_delete, post_delete) for model in models
+    )
+
+
+def _has_receivers(model: Any, *signals: ModelSignal) -> bool:
+    """Return whether the site listens to a signal of a model."""
     receivers = [
         receiver
-        for signal in (pre_save, post_save)
+        for signal in signals
         for group in signal._live_receivers(model)  # noqa: SLF001 - the only way to know them
         for receiver in group
     ]
