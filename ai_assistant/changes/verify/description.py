@@ -23,6 +23,7 @@ from ai_assistant.changes.values import (
     FieldChange,
     meta,
     model_name,
+    model_of_table,
 )
 from ai_assistant.changes.values import ObjectChange as Shown
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
@@ -112,11 +113,18 @@ def gap_texts(recorder: Recorder) -> list[str]:
     """Return a sentence for each table with unrecorded changes."""
     tables = dict.fromkeys(gap["table"] for gap in recorder.gaps)
     return [
-        _("Something changes in “%(table)s” that cannot be shown.") % {"table": table}
+        _("Something changes in “%(table)s” that cannot be shown.")
+        % {"table": _rows_name(table)}
         if table
         else _("Something changes that cannot be shown.")
         for table in tables
     ]
+
+
+def _rows_name(table: str) -> str:
+    """Return what the rows of a table are called; its own name if it has no model."""
+    model = model_of_table(table)
+    return table if model is None else str(meta(model).verbose_name_plural)
 
 
 def object_shown(obj: RecordedObject) -> Shown:
@@ -158,7 +166,7 @@ def raw_fields(obj: RecordedObject) -> Iterator[tuple[RowImage, FieldChange]]:
             if is_key or is_volatile(field):
                 continue
             value = after.get(field.attname)
-            if obj.kind == "update" and is_blank(value, before.get(field.attname)):
+            if is_blank(value, before.get(field.attname)):
                 continue
             label = capfirst(str(field.verbose_name))
             yield (

@@ -3,8 +3,10 @@
 from uuid import uuid4
 
 import pytest
+from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpResponse
@@ -30,6 +32,30 @@ class MarginAdmin(admin.ModelAdmin):
 
 class MailingAdmin(MarginAdmin):
     assistant_tries_out = False
+
+
+class CachingAdmin(admin.ModelAdmin):
+    fields = ("name", "sku", "note")
+
+    def save_model(self, request, obj, form, change):
+        if cache.get("note") == obj.note:
+            return  # as django-parler saves only what differs
+        cache.set("note", obj.note)
+        obj.margin = cache.incr("saved")
+        super().save_model(request, obj, form, change)
+
+
+class SavingForm(forms.ModelForm):
+    """Saves more than its columns, as forms with tags do."""
+
+    def _save_m2m(self):
+        super()._save_m2m()
+        Mark.objects.create(name=self.cleaned_data["note"])
+
+
+class TaggedAdmin(admin.ModelAdmin):
+    form = SavingForm
+    fields = ("name", "sku", "note")
 
 
 class RefusingAdmin(admin.ModelAdmin):
@@ -173,6 +199,23 @@ class TestOnce:
         assert played.interrupts == ()
         assert played.state == "succeeded"
         assert played.calls[0].status in ("failed", "denied")
+
+    def test_trial_leaves_nothing_in_the_caches(self, settings, stock, ask):
+        cache.set_many({"note": "old", "saved": 1})
+        with served(settings, Product, CachingAdmin):
+            played = ask()
+            assert cache.get_many(["note", "saved"]) == {"note": "old", "saved": 1}
+            played = answer_interrupt(played, "approve")
+
+        assert played.state == "succeeded", played.interrupts
+        assert cache.get_many(["note", "saved"]) == {"note": "new", "saved": 2}
+        assert columns(stock.lamp)["margin"] == 2
+
+    def test_form_that_saves_more(self, settings, ask):
+        with served(settings, Product, TaggedAdmin):
+            played = ask()
+            assert "warehouse.mark" in labels(card(played))
+            assert answer_interrupt(played, "approve").state == "succeeded"
 
     @pytest.mark.parametrize("kind", [ParentAdmin, OwnViewAdmin])
     def test_page_of_its_own(self, settings, stock, ask, kind):

@@ -1,12 +1,13 @@
 """A POST of an admin page through its own view, looked into before the page saves."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import copy
 from types import MethodType
 from typing import Any
 
 from django.contrib.messages import WARNING
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db import router, transaction
 from django.db.models import Model
 from django.db.models.signals import (
@@ -170,12 +171,33 @@ def runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
         return False
     if access.is_custom_page() or is_overridden(access.model_admin, *SAVING):
         return True
+    if any(map(_saves_in_its_own_way, (form, *formsets))):
+        return True
     changed = [item.model for item in formsets if item.has_changed()]
     methods = (Model.save, Model.save_base)
     return any(
         (model.save, model.save_base) != methods
         or _has_receivers(model, pre_save, post_save)
         for model in {type(form.instance), *changed}
+    )
+
+
+FORM_SAVING = ("save", "_save_m2m", "save_new", "save_existing", "delete_existing")
+OF_DJANGO = "django."
+
+
+def _saves_in_its_own_way(form: Any) -> bool:
+    """Return whether a form or a formset, or a field of it, has code that saves it."""
+    kind, fields = type(form), getattr(form, "fields", ())
+    methods = [getattr(kind, name, None) for name in FORM_SAVING]
+    options: Any = form._meta.model._meta if fields else None
+    for name in fields:
+        with suppress(FieldDoesNotExist):
+            # Tags, for example, are links, but not those that Django makes.
+            field = type(options.get_field(name))
+            methods.append(getattr(field, "save_form_data", None))
+    return not all(
+        one is None or one.__module__.startswith(OF_DJANGO) for one in methods
     )
 
 
@@ -198,7 +220,7 @@ def _has_receivers(model: Any, *signals: ModelSignal) -> bool:
         for group in signal._live_receivers(model)  # noqa: SLF001 - the only way to know them
         for receiver in group
     ]
-    own = ("django.", "ai_assistant.")
+    own = (OF_DJANGO, "ai_assistant.")
     return any(not getattr(one, "__module__", "").startswith(own) for one in receivers)
 
 
