@@ -10,6 +10,7 @@ from django.db import transaction
 
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.engine.calls.attempt import Attempt, context_for, invoke, is_async
+from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.write_limit import (
     WriteEnded,
     every_other,
@@ -45,6 +46,8 @@ def tried_out(attempt: Attempt) -> tuple[ToolResult, Recorder]:
             with within_limit(tool.execution.write_timeout_s), recording() as recorder:
                 value = invoke(attempt, tool.handler, context)
                 result = from_value(attempt.call.name, value)
+            if result.ok:
+                check_valid(tool, context, recorder)
             take_back()
     except WriteEnded as error:
         raise error.told from error

@@ -30,6 +30,7 @@ from ai_assistant.engine.calls.attempt import (
     outcome_of,
     timed_out,
 )
+from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.write_limit import (
     taken_back_with,
     within_limit,
@@ -150,6 +151,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
             if not result.ok:
                 take_back()  # what failed has changed nothing
                 return result
+            check_valid(attempt.tool, context, recorder)
             if shown is not None:
                 _check_as_shown(shown, recorder)
             check_rows_free(recorder.rows, attempt.run)
