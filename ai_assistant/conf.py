@@ -99,6 +99,7 @@ SETTINGS: Mapping[str, Any] = {
     "DATA": {
         "TOOLS": True,  # for every model in the admin
         "MODELS_EXCLUDED": [],  # models that these tools leave alone
+        "READ_ONLY": [],  # models and fields that these tools read, and never write
         "SENSITIVE": [],  # more fields and models that are hidden
         "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
         "WRITTEN_ALONG": [],  # by the site's code at a save: no proposal shows them

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
-from ai_assistant.safety.policy.sensitive import is_opted_out
+from ai_assistant.safety.policy.sensitive import is_opted_out, is_read_only
 from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
@@ -66,7 +66,8 @@ def get_object(
         "may": [
             name
             for name in ("change", "delete")
-            if getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
+            if not is_read_only(access.model, access.model_admin)
+            and getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
         ],
     }
     if not fields and (inlines := list(_inlines(page, obj))):

@@ -233,7 +233,7 @@ class RowForms:
             form = source = form_class(data, files, instance=copy(obj))
         else:  # code of the site may look at the data as soon as the form is made
             source = form_class(instance=copy(obj))
-            check_names(source, names, self.values)
+            check_names(source, names, self.values, self.access.model_admin)
         post_form(data, source, names, is_limited=False)
         post_values(data, source, self.values)
         if not is_plain:
@@ -260,7 +260,7 @@ class RowForms:
         if key not in self.classes:
             form_class, names = self.classes[key] = _with_names(admin, request, obj)
             if _is_plain(form_class):
-                check_names(form_class(instance=copy(obj)), names, self.values)
+                check_names(form_class(instance=copy(obj)), names, self.values, admin)
                 _share_fields(form_class)
         return self.classes[key]
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import ChangeKind, Changes, Related
 from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
@@ -99,7 +100,8 @@ class Cascade:
         for model in [*self.deleted(), *self.updated()]:
             if model._meta.auto_created in own_models:
                 continue  # links of the objects themselves
-            if is_closed_on(access.site, model):
+            is_kept = is_read_only(model, access.site._registry.get(model))
+            if is_kept or is_closed_on(access.site, model):
                 raise ToolFailed(
                     _("It goes with rows that are kept from the assistant: %(names)s.")
                     % {"names": model._meta.verbose_name_plural},
