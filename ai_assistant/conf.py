@@ -132,6 +132,7 @@ SETTINGS: Mapping[str, Any] = {
     "SQLITE_IMMEDIATE": True,
     "ALLOWED_ORIGINS": [],  # of the socket, besides the request's own host
     "PANEL": {
+        "VIEWS": [],  # more pages that have it: names of views with namespace, and *
         "LAUNCHER": choice_of("end", "start", "none"),  # the button's corner
         "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
         # whose colours

@@ -158,7 +158,7 @@ def people_behind(run_id: UUID | None) -> list[str]:
     names = [key for app, key in BEHIND.items() if apps.is_installed(app)]
     nothing: dict[str, Any] = {}
     kept = value_or(nothing, lambda: session_values(run_id, names))
-    if not kept:
+    if not kept or run_id is None:
         return []
     keys = [kept.get("_auth_user_id"), *kept.get("hijack_history", [])]
     user_id = Run.objects.filter(pk=run_id).values_list("user_id", flat=True).first()
