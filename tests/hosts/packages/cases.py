@@ -23,6 +23,7 @@ class Case:
     typed: Typed = field(default_factory=dict)
     rows: Sequence[str] = ()
     query: str = ""
+    page: str = ""  # where the person is, if not on the page of the object
     refused: bool = False  # by the page, so by the tool
     asked_twice: str = ""  # why, if the first card cannot be enough
 

@@ -23,6 +23,8 @@ class Person:
     def address(self) -> str:
         """The page on which the person asks the assistant."""
         pk = self.case.arguments.get("id")
+        if self.case.page:
+            return self.case.page
         return self._url("change", pk) if pk else self._url("changelist")
 
     def act(self) -> str:

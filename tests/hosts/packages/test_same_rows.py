@@ -24,6 +24,8 @@ from ai_assistant.changes.verify.trial import completed
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.trial import unkept_caches
 from ai_assistant.engine.intake.submission import SentPage, Submission, accept
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.models import Run
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.tools.arguments import validate_arguments
@@ -137,6 +139,33 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss):
         assert cards[0].objects, "the card is empty"
         assert [one for one in cards[0].objects if says_nothing(one)] == []
     assert len(cards) == 1 + bool(case.asked_twice) - case.refused, cards
+
+
+CHANGES = [name for name, case in cases.CASES.items() if case.tool == "change_object"]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_page_and_object_are_known(name, boss):
+    cases.make()
+    case = cases.CASES[name]
+    client = Client()
+    client.force_login(boss)
+    getattr(cases, "sign_in", lambda *_args: None)(client, boss)
+    address = Person(client, case).address
+    context = context_on(address, client, boss)
+    given = {"model": case.model, "id": case.arguments["id"]}
+
+    scope = RunScope(Run.objects.get(pk=context.run_id), boss)
+    items = {item.id: item.value for item in scope.items}
+    found = registry.tool("get_object").handler(context, **given)
+
+    names = set(case.arguments["values"])
+    assert names - set(found["fields"]) == set()
+    inlines = set(case.arguments.get("inlines") or ())
+    assert inlines <= {inline["name"] for inline in found.get("inlines", ())}
+    assert str(items["object"]["id"]) == case.arguments["id"]
+    assert inlines <= set(items["object"].get("inlines", ()))
+    assert names - set(items["object"]["fields"]) <= set(getattr(cases, "LINKS", ()))
 
 
 def says_nothing(change: ObjectChange) -> bool:
