@@ -73,7 +73,7 @@ def opened_object(page: SitePage, user: Any) -> Model | None:
     return _as_shown(page, request, obj)
 
 
-def _as_shown(page: SitePage, request: HttpRequest, obj: Model) -> Model | None:
+def _as_shown(page: SitePage, request: HttpRequest, obj: Model | None) -> Model | None:
     """
     Return the object as the page of the site shows it, None if that does not open.
 
@@ -83,8 +83,8 @@ def _as_shown(page: SitePage, request: HttpRequest, obj: Model) -> Model | None:
     admin, object_id = page.model_admin, page.info.object_id
     if is_overridden(admin, "get_object"):
         obj = admin.get_object(request, object_id)  # perhaps in another language
-        if obj is None:
-            return None
+    if obj is None:
+        return None
     action = page.info.action
     if action not in VIEWS or not is_own_page(admin, request, action):  # type: ignore[arg-type] # known
         return obj

@@ -53,11 +53,7 @@ WRITE_TIMEOUT_S = 4.0
 def preview_bulk(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> Changes | ToolResult:
-    """
-    Return the first changed objects and their number; each is validated.
-
-    The new values of the others are stored, to compare them with the changes.
-    """
+    """Return the first changed objects, the values of the others, and their number."""
     access = find_access(context, model)
     hiding = Hiding(access.model)
     previewed: list[ObjectChange] = []
@@ -220,9 +216,8 @@ class RowForms:
             for name in FIELD_METHODS
             if getattr(admin_class, name) is not getattr(BaseModelAdmin, name)
         ]
-        self.classes: dict[
-            Any, tuple[Any, list[str]]
-        ] = {}  # by the answers of the overridden methods
+        # By the answers of the overridden methods.
+        self.classes: dict[Any, tuple[Any, list[str]]] = {}
 
     def submission(self, obj: Model) -> FormSubmission:
         """Return the page of `obj`. Raise ModelRetry as `form_submission` does."""
