@@ -136,7 +136,9 @@ SETTINGS: Mapping[str, Any] = {
         "LAUNCHER": choice_of("end", "start", "none"),  # the button's corner
         "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
         # whose colours
-        "THEME": choice_of("auto", "admin", "unfold", "jazzmin", "none"),
+        "THEME": choice_of(
+            *("auto", "admin", "unfold", "jazzmin", "admin_interface", "none")
+        ),
         # above every conversation: {"text", "level"}, or a callable's path
         "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),
         # under the composer; auto: a sentence of our own, "": none
