@@ -15,7 +15,7 @@ from collections import Counter
 from tests.hosts.packages.environment import ROOT, install, site_names
 
 SHARES = 6
-TESTS = "tests/hosts/packages/test_same_rows.py"
+TESTS = "tests/hosts/packages"
 
 
 def main(arguments: list[str]) -> int:

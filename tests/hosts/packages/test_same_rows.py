@@ -170,5 +170,5 @@ def test_page_and_object_are_known(name, boss):
 
 def says_nothing(change: ObjectChange) -> bool:
     """Return whether a card names an object, or a field, of which nothing changes."""
-    same = [one for one in change.fields if one.before == one.after]
+    same = [one for one in change.fields if not (one.before or one.after)]
     return bool(same) or (change.kind == "change" and not change.fields)
