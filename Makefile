@@ -128,9 +128,9 @@ broad: venv ## attacks, bad input and odd texts, a part of the longest lists
 browser: system ## tests in a real browser
 	$(BIN)/pytest -m browser -n 4 --dist worksteal $(NOTED) tests/browser tests/copilotkit
 .PHONY: hosts share
-hosts: venv ## sites of packages that people use: tools make the rows of the page (NAMES)
+hosts: browser-program ## sites of packages that people use: tools make the rows of the page (NAMES)
 	@$(PY) -m tests.hosts.packages $(NAMES)
-share: venv # those of a sixth of the sites that the last commit chooses
+share: browser-program # those of a sixth of the sites that the last commit chooses
 	@$(PY) -m tests.hosts.packages --share
 kills: system
 	$(BIN)/pytest -m faults -n 2 --dist loadfile $(NOTED) $$(grep -rl --include='test_*.py' 'mark\.faults' tests)

@@ -99,6 +99,7 @@ SETTINGS: Mapping[str, Any] = {
     "DATA": {
         "TOOLS": True,  # for every model in the admin
         "MODELS_EXCLUDED": [],  # models that these tools leave alone
+        "READ_ONLY": [],  # models and fields that these tools read, and never write
         "SENSITIVE": [],  # more fields and models that are hidden
         "NOT_SENSITIVE": [],  # built-in sensitive ones that may be seen after all
         "WRITTEN_ALONG": [],  # by the site's code at a save: no proposal shows them
@@ -132,10 +133,13 @@ SETTINGS: Mapping[str, Any] = {
     "SQLITE_IMMEDIATE": True,
     "ALLOWED_ORIGINS": [],  # of the socket, besides the request's own host
     "PANEL": {
+        "VIEWS": [],  # more pages that have it: names of views with namespace, and *
         "LAUNCHER": choice_of("end", "start", "none"),  # the button's corner
         "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
         # whose colours
-        "THEME": choice_of("auto", "admin", "unfold", "jazzmin", "none"),
+        "THEME": choice_of(
+            *("auto", "admin", "unfold", "jazzmin", "admin_interface", "none")
+        ),
         # above every conversation: {"text", "level"}, or a callable's path
         "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),
         # under the composer; auto: a sentence of our own, "": none

@@ -268,15 +268,26 @@ def _is_suspect(field: Any) -> bool:
 
 
 def check_data() -> Iterator[CheckMessage]:
-    """Yield what is wrong with AI_ASSISTANT['DATA']['MODELS_EXCLUDED']."""
-    for label in conf.get("DATA", "MODELS_EXCLUDED"):
-        if not has_model(str(label).lower()):
-            yield problem(
-                "ai_assistant.E130",
-                f"AI_ASSISTANT['DATA']['MODELS_EXCLUDED'] names {label!r}, but there is "
-                "no such model.",
-                "Write app.model, as 'shop.order', or remove it.",
-            )
+    """Yield what is wrong with MODELS_EXCLUDED and READ_ONLY of AI_ASSISTANT['DATA']."""
+    for name in ("MODELS_EXCLUDED", "READ_ONLY"):
+        for label in conf.get("DATA", name):
+            if not _is_known(str(label).lower(), may_be_field=name == "READ_ONLY"):
+                yield problem(
+                    "ai_assistant.E130",
+                    f"AI_ASSISTANT['DATA'][{name!r}] names {label!r}, but there is "
+                    "no such model.",
+                    "Write app.model, as 'shop.order', or remove it.",
+                )
+
+
+def _is_known(label: str, *, may_be_field: bool) -> bool:
+    if may_be_field and label.count(".") == 2:
+        label, _dot, field = label.rpartition(".")
+        model = apps.get_model(label) if has_model(label) else None
+        return model is not None and field in {
+            one.name for one in model._meta.get_fields()
+        }
+    return has_model(label)
 
 
 def check_changes() -> list[CheckMessage]:

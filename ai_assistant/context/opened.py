@@ -24,7 +24,11 @@ from ai_assistant.safety.policy.admin_pages import (
     is_own_page,
     shown_page,
 )
-from ai_assistant.safety.policy.form_limits import form_limited_fields, names_value
+from ai_assistant.safety.policy.form_limits import (
+    form_limited_fields,
+    form_only_values,
+    names_value,
+)
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, masked_in
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
@@ -66,24 +70,34 @@ def opened_object(page: SitePage, user: Any) -> Model | None:
         return None
     if obj is None or not admin.has_view_or_change_permission(request, obj):
         return None
-    return obj if _page_opens(page, request) else None
+    return _as_shown(page, request, obj)
 
 
-def _page_opens(page: SitePage, request: HttpRequest) -> bool:
-    """Return whether code of the site lets the user see the object of the page."""
+def _as_shown(page: SitePage, request: HttpRequest, obj: Model | None) -> Model | None:
+    """
+    Return the object as the page of the site shows it, None if that does not open.
+
+    A page that is code of the site may show a child of it, as that of
+    django-polymorphic does.
+    """
     admin, object_id = page.model_admin, page.info.object_id
-    if (
-        is_overridden(admin, "get_object")
-        and admin.get_object(request, object_id) is None
-    ):
-        return False
+    if is_overridden(admin, "get_object"):
+        obj = admin.get_object(request, object_id)  # perhaps in another language
+    if obj is None:
+        return None
     action = page.info.action
     if action not in VIEWS or not is_own_page(admin, request, action):  # type: ignore[arg-type] # known
-        return True
-    return shown_page(admin, request) is not None
+        return obj
+    response = shown_page(admin, request)
+    if response is None:
+        return None
+    admin_form = (response.context_data or {}).get("adminform")
+    shown = getattr(getattr(admin_form, "form", None), "instance", None)
+    is_child = isinstance(shown, type(obj)) and shown.pk == obj.pk
+    return shown if is_child else obj
 
 
-def _form_opens(page: SitePage, user: Any) -> bool:
+def _form_opens(page: SitePage, user: Any, opened: Model) -> bool:
     """Return whether the form of the page's object opens, on its own page."""
     if page.info.action == "change":
         return True  # it was asked with the object
@@ -91,7 +105,7 @@ def _form_opens(page: SitePage, user: Any) -> bool:
     form = find_page(path.rstrip("/").rpartition("/")[0] + "/change/")
     if form is None or form.model_admin is not page.model_admin:
         return False
-    return _page_opens(form, page_request(form, user))
+    return _as_shown(form, page_request(form, user), opened) is not None
 
 
 def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
@@ -168,18 +182,44 @@ def _checks_itself(view_class: type) -> bool:
 
 def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
     """Return the values that the admin shows of `opened`, by field name."""
-    if is_withheld(page) or not _form_opens(page, user):
+    is_kept = is_withheld(page) or is_withheld_model(page, type(opened))
+    if is_kept or not _form_opens(page, user, opened):
         return {}
     fields = list(_shown_fields(page, user, opened))[:MAX_FIELDS]
-    limits = form_limited_fields(
-        page.model_admin, page_request(page, user), opened, fields
-    )
-    return {
+    admin, request = admin_of(page, opened), page_request(page, user)
+    limits = form_limited_fields(admin, request, opened, fields)
+    values = {
         field.name: _value(page, field, opened)
         for field in fields
         if field.name not in limits
         or names_value(limits[field.name], field, field.value_from_object(opened))
     }
+    nothing: dict[str, Any] = {}
+    only_shown = value_or(nothing, lambda: form_only_values(admin, request, opened))
+    room = max(MAX_FIELDS - len(values), 0)
+    for name, value in list(only_shown.items())[:room]:
+        values[name] = short_value(value, MAX_CHARS)
+    return values
+
+
+def admin_of(page: SitePage, opened: Model) -> Any:
+    """Return the ModelAdmin of the opened object's own class, if that is in the admin."""
+    site = page.model_admin.admin_site
+    return site._registry.get(type(opened), page.model_admin)
+
+
+def inline_names(page: SitePage, user: Any, opened: Model) -> list[str]:
+    """Return the inlines of the opened object, by the names that tools take."""
+    admin, request = admin_of(page, opened), page_request(page, user)
+    nothing: list[str] = []
+    return value_or(
+        nothing,
+        lambda: [
+            formset.get_default_prefix()
+            for formset, inline in admin.get_formsets_with_inlines(request, opened)
+            if not is_withheld_model(page, inline.model)
+        ],
+    )
 
 
 def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[str]:
@@ -197,7 +237,7 @@ def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[st
 
 
 def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
-    admin, request = page.model_admin, page_request(page, user)
+    admin, request = admin_of(page, opened), page_request(page, user)
     for name in flatten_fieldsets(admin.get_fieldsets(request, opened)):
         try:
             field = admin.opts.get_field(name)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.contrib.admin.options import BaseModelAdmin
+from django.contrib.admin.sites import all_sites
 from django.contrib.admin.utils import unquote
 from django.http import QueryDict
 from django.urls import ResolverMatch
@@ -45,7 +47,7 @@ def find_page(path: str, title: str = "") -> SitePage | None:
     if match is None:
         return None
     query = QueryDict(parts.query)
-    model_admin = getattr(match.func, "model_admin", None)
+    model_admin = _model_admin(match)
     info = _info(match, model_admin, query, path=path, title=title)
     return SitePage(
         info=info, view=match.func, model_admin=model_admin, query=query, match=match
@@ -56,6 +58,33 @@ def page_info(path: str, title: str = "") -> PageInfo:
     """Return the facts of the page at `path`; only the path if it is unknown."""
     page = find_page(path, title)
     return page.info if page else PageInfo(path=path, title=title)
+
+
+def _model_admin(match: ResolverMatch) -> Any:
+    """
+    Return the ModelAdmin whose page it is, also of one that a package adds to it.
+
+    Such a view is one of its methods, or at least named as its pages are.
+    """
+    view: Any = match.func
+    own = getattr(view, "model_admin", None)
+    while own is None and view is not None:
+        method_of = getattr(view, "__self__", None)
+        own = method_of if isinstance(method_of, BaseModelAdmin) else None
+        view = getattr(view, "__wrapped__", None)
+    if own is not None or "admin" not in match.app_names or not match.url_name:
+        return own
+    names = set(match.namespaces)
+    found = [
+        (len(f"{model._meta.app_label}_{model._meta.model_name}_"), model_admin)
+        for site in all_sites
+        if site.name in names
+        for model, model_admin in site._registry.items()
+        if match.url_name.startswith(
+            f"{model._meta.app_label}_{model._meta.model_name}_"
+        )
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _info(
@@ -69,7 +98,7 @@ def _info(
     name = match.view_name or ""
     action, app_label, model_name = _admin_labels(match, model_admin)
     object_id = ""
-    if action in ("change", "delete", "history"):
+    if action in ("change", "delete", "history") or (model_name and not action):
         object_id = unquote(str(match.kwargs.get("object_id", "")))
     return PageInfo(
         path=path,

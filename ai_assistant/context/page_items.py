@@ -6,7 +6,12 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from ai_assistant.context.block import to_plain_json
-from ai_assistant.context.opened import admin_summary, held_permissions
+from ai_assistant.context.opened import (
+    admin_of,
+    admin_summary,
+    held_permissions,
+    inline_names,
+)
 from ai_assistant.context.page import SitePage
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.types import ContextItem
@@ -80,13 +85,25 @@ def page_title(page: SitePage) -> str:
     return _("Start page") if page.info.action == "index" else _("This page")
 
 
+def _inlines(
+    page: SitePage, user: Any, opened: Any, fields: dict[str, Any]
+) -> dict[str, Any]:
+    if not fields or not admin_of(page, opened).inlines:
+        return {}
+    return {"inlines": inline_names(page, user, opened)}
+
+
 def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:
     """Return the item with the object's values in the admin. May ask the database."""
     text = "" if is_withheld(page) else str(opened)[:OBJECT_CHARS]
+    fields = admin_summary(page, user, opened)
+    kind = opened._meta.label_lower
     value = {
         "id": opened.pk,
         "text": text,
-        "fields": admin_summary(page, user, opened),
+        **({} if kind == page.model_admin.opts.label_lower else {"model": kind}),
+        "fields": fields,
+        **_inlines(page, user, opened, fields),
         "you may": held_permissions(page, user, opened),
     }
     return ContextItem(

@@ -57,6 +57,15 @@ class ContextModule:
         """Return whether nothing may be changed on this page."""
         return self.read_only
 
+    def validate(self, context: RunContext, root: Any) -> None:
+        """
+        Validate an object with all that belongs to it, before a write is committed.
+
+        `root` is the object of the page, or one of its model that was written, as it
+        is now in the database. Raise ValidationError, or ModelRetry with a hint for
+        the model: then nothing is written.
+        """
+
     def get_label(self, context: RunContext) -> str:
         """Return what the panel calls this module."""
         return str(self.label)

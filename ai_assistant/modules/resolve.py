@@ -1,6 +1,6 @@
 """Which module a page selects, and whether a user may use its page-only parts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from ai_assistant.context.page import SitePage
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.registry import registry
+from ai_assistant.types import PageInfo
 
 
 class DefaultModule(ContextModule):
@@ -87,14 +88,32 @@ def _has_page_parts(page: SitePage, module: ContextModule) -> bool:
     return bool(module.id in registry.modules() or parts.tools or parts.suggestions)
 
 
-def module_for(view_name: str) -> ContextModule:
+def module_for(page: PageInfo | str) -> ContextModule:
     """
-    Return the module of the pages of `view_name`: the most specific match.
+    Return the module of a page, or of all of a view's name: the most specific match.
 
-    Built-in modules are for pages that no module of the site matches.
+    "admin:" in a pattern stands for every AdminSite, as it does for `reverse`, but the
+    name of the site goes first. Built-in modules are for pages that no module of the
+    site matches, and for Django's pages alone, whatever a package calls its own.
     """
-    registered = _most_specific(registry.modules().values(), view_name)
-    return registered or _most_specific(BUILT_IN, view_name) or DEFAULT
+    if isinstance(page, str):
+        names, may_be_built_in = [page], True
+    else:
+        names = list(dict.fromkeys(_names(page)))
+        may_be_built_in = bool(page.action) or not page.model_name
+    for name in names:
+        if (found := _most_specific(registry.modules().values(), name)) is not None:
+            return found
+    if not may_be_built_in:
+        return DEFAULT
+    return _most_specific(BUILT_IN, names[-1]) or DEFAULT
+
+
+def _names(page: PageInfo) -> Iterator[str]:
+    """Yield the names of the view, as on the page's own site and on any."""
+    yield page.view_name
+    if page.action or page.model_name:
+        yield f"admin:{page.view_name.rpartition(':')[2]}"
 
 
 def _most_specific(

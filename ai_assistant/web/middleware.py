@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import cast
 
@@ -127,7 +128,7 @@ def keep_private(request: HttpRequest, response: HttpResponseBase) -> None:
 def is_admin_page(
     response: HttpResponseBase, request: HttpRequest
 ) -> TypeIs[HttpResponse]:
-    """Return whether this is a page of an admin, whole and unpacked."""
+    """Return whether this is a page that has the panel, whole and unpacked."""
     match = request.resolver_match
     return (
         conf.enabled()
@@ -137,9 +138,14 @@ def is_admin_page(
         and not response.has_header("Content-Encoding")
         and response.get("Content-Type", "").startswith("text/html")
         and match is not None
-        and "admin" in match.app_names
+        and ("admin" in match.app_names or is_named(match.view_name))
         and hasattr(request, "user")
     )
+
+
+def is_named(view_name: str) -> bool:
+    """Return whether the site has named this view, of another admin than Django's."""
+    return any(fnmatchcase(view_name, name) for name in conf.get("PANEL", "VIEWS"))
 
 
 def dress(request: HttpRequest, response: HttpResponse) -> HttpResponse:

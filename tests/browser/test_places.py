@@ -577,3 +577,34 @@ class TestLauncher:
         last = box(tab, ".submit-row")
 
         assert last["bottom"] <= box(tab, "#aia-launcher")["top"]
+
+
+BARS = """() => {
+  const add = (id, style) => {
+    const bar = document.body.appendChild(document.createElement("div"));
+    Object.assign(bar.style, { position: "fixed", ...style });
+    bar.id = id;
+  };
+  add("grp-header", { inset: "0 0 auto 0", height: "60px", zIndex: 1000 });
+  add("djDebug", { inset: "0 0 0 auto", width: "240px", zIndex: 100000000 });
+}"""
+ON_TOP = """() => [...document.querySelectorAll("#aia .aia-head button")]
+  .filter((one) => one.checkVisibility()).map((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    const found = document.elementFromPoint(left + width / 2, top + height / 2);
+    return one.contains(found);
+  })"""
+
+
+def test_bars_that_a_package_fixes_to_the_page_lie_below(panel: Panel):
+    panel.goto(LIST)
+    panel.open()
+    panel.page.evaluate(BARS)
+
+    on_top = panel.page.evaluate(ON_TOP)
+
+    assert on_top
+    assert all(on_top)
+    # The handle of the debug toolbar, at the right edge, stays free.
+    size = panel.page.viewport_size or {}
+    assert box(panel)["right"] == size["width"] - 32

@@ -180,7 +180,7 @@ class TestChange:
 
     def test_change_by_raw_sql_is_not(self):
         assert unexpected_of(shown(), forms.raw_sql) == [
-            "Something changes in “gallery_work” that cannot be shown."
+            "Something changes in “works” that cannot be shown."
         ]
 
 
@@ -406,7 +406,7 @@ class TestChangesOf:
 
         assert not difference.undoable
         assert difference.warnings == (
-            "Something changes in “gallery_work” that cannot be shown.",
+            "Something changes in “works” that cannot be shown.",
         )
 
     def test_changes_of_shows_the_first_of_many(self):

@@ -159,7 +159,7 @@ class TestRows:
         call = begin(change(Work.objects.first(), title="T"))
 
         assert call.piece(forms.raw_sql) == [
-            "Something changes in “gallery_work” that cannot be shown."
+            "Something changes in “works” that cannot be shown."
         ]
 
     def test_rows_of_an_action_of_the_site(self, begin):

@@ -129,6 +129,11 @@ def same_value(first: Any, second: Any) -> bool:
     return type(first) is type(second) and bool(first == second)
 
 
+def is_blank(*values: Any) -> bool:
+    """Return whether all values are NULL or empty: one and the same to a person."""
+    return all(value in (None, "") for value in values)
+
+
 def object_id(model: Any, pk: Any) -> str:
     """Return the key of a row as text; of a secret key, as of a token, a digest."""
     if has_sealed_key(model):

@@ -1,11 +1,12 @@
 """Compare the recorded changes with those that the person was shown."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.recorder import Recorder
-from ai_assistant.changes.values import Changes, ObjectChange, model_name
+from ai_assistant.changes.values import Changes, ObjectChange, Related, model_name
 from ai_assistant.changes.verify.description import gap_texts
 from ai_assistant.changes.verify.differences import (
     MissingDifference,
@@ -32,16 +33,15 @@ def unexpected_changes(preview: Changes, recorder: Recorder) -> list[str]:
 
     It is an UnexpectedDifference for a change that was not shown, and a
     MissingDifference for a shown change that does not happen. Whatever was tried out
-    before must happen in just that way. Of an admin action nothing could be shown,
-    since it is code of the site: everything is expected there, and it is listed
-    afterwards.
+    before must happen in just that way. Of an admin action that was not, nothing could
+    be shown: everything is expected there, and it is listed afterwards.
     """
-    if any(change.kind == "action" for change in preview.objects):
-        return []
     if preview.exact:
         if fingerprint(recorder) == preview.exact:
             return []
         return [_not_exact(preview, recorder)]
+    if any(change.kind == "action" for change in preview.objects):
+        return []
     actual = objects_of(recorder.rows)
     return [
         *map(UnexpectedDifference, gap_texts(recorder)),
@@ -136,18 +136,27 @@ def _fewer_along(
     preview: Changes, objects: list[RecordedObject]
 ) -> list[MissingDifference]:
     """Return a sentence for each model with fewer related changes than counted."""
-    counts = Counter(
-        (row.label, COUNTED_AS[obj.kind]) for obj in objects for row in obj.rows
-    )
-    counts.subtract(_targets(preview))
     sentences = []
-    for group in (relation for relation in preview.related if not relation.at_most):
-        count = max(0, counts[keys_of(group.model, "")[0][0], group.kind])
-        if group.kind in COUNTED_AS.values() and count < group.count:
+    for group, count in counted_along(preview, objects):
+        if count < group.count and not group.at_most:
             text = _("Only %(count)d of %(shown)d %(label)s would be included.")
             values = {"count": count, "shown": group.count, "label": group.label}
             sentences.append(MissingDifference(text % values))
     return sentences
+
+
+def counted_along(
+    preview: Changes, objects: list[RecordedObject]
+) -> Iterator[tuple[Related, int]]:
+    """Yield the related changes, with the number of those that happened."""
+    counts = Counter(
+        (row.label, COUNTED_AS[obj.kind]) for obj in objects for row in obj.rows
+    )
+    counts.subtract(_targets(preview))
+    for group in preview.related:
+        if group.kind in COUNTED_AS.values():
+            count = max(0, counts[keys_of(group.model, "")[0][0], group.kind])
+            yield group, count
 
 
 def _targets(preview: Changes) -> Counter[tuple[str, str]]:

@@ -9,9 +9,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import (
+    RowImage,
     can_be_found,
     image_digest,
-    same_value,
+    is_blank,
 )
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.display import display_value, row_name
@@ -22,6 +23,7 @@ from ai_assistant.changes.values import (
     FieldChange,
     meta,
     model_name,
+    model_of_table,
 )
 from ai_assistant.changes.values import ObjectChange as Shown
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
@@ -63,7 +65,12 @@ def with_total(changes: Changes, total: int) -> Changes:
 def _renumbered(words: str, changes: Changes, total: int) -> str:
     """Return `words` with the other number; empty if it is not known which it is."""
     singular, plural = model_name(changes.model), model_name(changes.model, plural=True)
-    places = list(places_of(words, changes.total))
+    along = sum(one.model != changes.model for one in changes.objects)
+    places = [
+        place
+        for number in {changes.total, changes.total - along}
+        for place in places_of(words, number)
+    ]
     counting = [
         place
         for place in places
@@ -84,104 +91,92 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
 
     For a call that was tried out and rolled back.
     """
-    rows = [row for row in recorder.rows if not is_side(row.model)]
-    objects = objects_of(rows)
+    objects = shown_objects(recorder)
     labels = {obj.row.label for obj in objects if not obj.row.is_link}
     return Changes(
         title=title,
         model=labels.pop() if len(labels) == 1 else "",
-        objects=tuple(_object(obj) for obj in objects[:SHOWN]),
+        objects=tuple(object_shown(obj) for obj in objects[:SHOWN]),
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
-        versions=_versions(objects),
+        versions=versions_of(objects),
         undoable=bool(objects) or not recorder.gaps,
         undo_limits=(_("What cannot be shown stays."),) if recorder.gaps else (),
         exact=fingerprint(recorder),
     )
 
 
-def completed(shown: Changes, recorder: Recorder) -> Changes:
-    """
-    Return the recorded changes to show, in the words of `shown` where it has them.
-
-    For a call that was tried out because code of the site writes more than is known.
-    Texts that do not change are left out: NULL and an empty text are one to a person.
-    """
-    tried = changes_of(recorder, shown.title)
-    known = {(one.model, one.object_id): one for one in shown.objects if one.object_id}
-    objects = [
-        _in_words(one, known.get((one.model, one.object_id))) for one in tried.objects
-    ]
-    left = tuple(one for one in objects if one.fields or one.kind != "change")
-    if not left:
-        return replace(shown, exact=tried.exact)
-    return replace(
-        tried,
-        verb=shown.verb,
-        model=shown.model,
-        objects=left,
-        total=tried.total - len(objects) + len(left),
-        warnings=(*shown.warnings, *tried.warnings),
-    )
-
-
-def _in_words(tried: Shown, shown: Shown | None) -> Shown:
-    words = {field.attname: field for field in shown.fields} if shown else {}
-    fields = []
-    for field in tried.fields:
-        own = words.get(field.attname)
-        is_same = own is not None and same_value(own.raw, field.raw)
-        best = own if own is not None and is_same else field
-        if best.before != best.after:
-            fields.append(best)
-    return replace(
-        tried, fields=tuple(fields), text=shown.text if shown else tried.text
-    )
+def shown_objects(recorder: Recorder) -> list[RecordedObject]:
+    """Return the recorded objects that a person is shown."""
+    return objects_of([row for row in recorder.rows if not is_side(row.model)])
 
 
 def gap_texts(recorder: Recorder) -> list[str]:
     """Return a sentence for each table with unrecorded changes."""
     tables = dict.fromkeys(gap["table"] for gap in recorder.gaps)
     return [
-        _("Something changes in “%(table)s” that cannot be shown.") % {"table": table}
+        _("Something changes in “%(table)s” that cannot be shown.")
+        % {"table": _rows_name(table)}
         if table
         else _("Something changes that cannot be shown.")
         for table in tables
     ]
 
 
-def _object(obj: RecordedObject) -> Shown:
+def _rows_name(table: str) -> str:
+    """Return what the rows of a table are called; its own name if it has no model."""
+    model = model_of_table(table)
+    return table if model is None else str(meta(model).verbose_name_plural)
+
+
+def object_shown(obj: RecordedObject) -> Shown:
+    """Return a recorded object as a card shows it."""
     row = obj.row
     return Shown(
         kind=CHANGE_KINDS[obj.kind],
         model=row.label,
         object_id="" if row.before is None else row.object_id,
         text=row.text,
-        fields=_links(obj) if row.is_link else _fields(obj),
+        fields=_links(obj) if row.is_link else tuple(_fields(obj)),
     )
 
 
-def _fields(obj: RecordedObject) -> tuple[FieldChange, ...]:
+def _fields(obj: RecordedObject) -> Iterator[FieldChange]:
+    before = obj.before or {}
+    for row, change in raw_fields(obj):
+        field = meta(row.model).get_field(change.name)
+        old = before.get(field.attname)
+        yield replace(
+            change,
+            before=display_value(field, old, row.alias),
+            after=display_value(field, change.raw, row.alias),
+        )
+
+
+def raw_fields(obj: RecordedObject) -> Iterator[tuple[RowImage, FieldChange]]:
+    """
+    Yield the changed columns of an object that stays, without texts, with their row.
+
+    NULL and an empty text are one to a person.
+    """
     if obj.kind == "delete":
-        return ()
+        return
     before, after = obj.before or {}, obj.after or {}
-    changes = []
     for row in obj.rows:
         for field in meta(row.model).local_concrete_fields:
             is_key = field.primary_key or field.attname not in row.fields
             if is_key or is_volatile(field):
                 continue
-            changes.append(
+            value = after.get(field.attname)
+            if is_blank(value, before.get(field.attname)):
+                continue
+            label = capfirst(str(field.verbose_name))
+            yield (
+                row,
                 FieldChange(
-                    name=field.name,
-                    label=capfirst(str(field.verbose_name)),
-                    before=display_value(field, before.get(field.attname), row.alias),
-                    after=display_value(field, after.get(field.attname), row.alias),
-                    attname=field.attname,
-                    raw=after.get(field.attname),
-                )
+                    name=field.name, label=label, attname=field.attname, raw=value
+                ),
             )
-    return tuple(changes)
 
 
 def _links(obj: RecordedObject) -> tuple[FieldChange, ...]:
@@ -205,7 +200,8 @@ def _links(obj: RecordedObject) -> tuple[FieldChange, ...]:
     return tuple(changes)
 
 
-def _versions(objects: list[RecordedObject]) -> dict[str, str]:
+def versions_of(objects: list[RecordedObject]) -> dict[str, str]:
+    """Return the digests of the rows as they were, by row_key."""
     digests = {}
     for obj in objects:
         image = whole_before(obj)

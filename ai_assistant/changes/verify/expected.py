@@ -76,10 +76,16 @@ class Expected:
 
     def sentences(self, recorded: Iterable[RecordedObject]) -> list[str]:
         """Return a sentence for each object that is not as expected."""
+        return [sentence for _obj, sentence in self.unexpected(recorded)]
+
+    def unexpected(
+        self, recorded: Iterable[RecordedObject]
+    ) -> list[tuple[RecordedObject, str]]:
+        """Return each object that is not as expected, with its sentence."""
         objects = [obj for obj in recorded if not is_side(obj.row.model)]
-        sentences = [self._check(obj) for obj in objects if not obj.row.is_link]
-        sentences += [self._check_link(obj) for obj in objects if obj.row.is_link]
-        return [sentence for sentence in sentences if sentence]
+        pairs = [(obj, self._check(obj)) for obj in objects if not obj.row.is_link]
+        pairs += [(obj, self._check_link(obj)) for obj in objects if obj.row.is_link]
+        return [(obj, sentence) for obj, sentence in pairs if sentence]
 
     def _add_alike(self, preview: Changes) -> None:
         if preview.total <= len(preview.objects) or not preview.objects:

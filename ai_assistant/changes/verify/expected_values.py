@@ -11,7 +11,7 @@ from django.db import models
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.capture.images import same_value
+from ai_assistant.changes.capture.images import is_blank, same_value
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,
@@ -46,13 +46,14 @@ def check_fields(
     may_wait = in_pieces and obj.kind != "create"
     by_attname = {change.attname or change.name: change for change in expected.fields}
     by_name = {change.name: change for change in expected.fields}
-    after = obj.after or {}
+    before, after = obj.before or {}, obj.after or {}
     other, different = [], []
     for field in _fields(obj):
         change = by_attname.get(field.attname) or by_name.get(field.name)
         is_changed = field.attname in obj.fields and not is_volatile(field)
         if change is None:
-            if is_changed and obj.kind == "update":
+            is_empty = is_blank(before.get(field.attname), after.get(field.attname))
+            if is_changed and obj.kind == "update" and not is_empty:
                 other.append(str(field.verbose_name))
         elif may_wait and field.attname not in obj.fields:
             continue

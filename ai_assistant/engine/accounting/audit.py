@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from ai_assistant import conf
 from ai_assistant.changes.undo.values import Choice, UndoRow
@@ -13,6 +14,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import record
+from ai_assistant.safety.identity.session import people_behind
 from ai_assistant.safety.policy.sensitive import mask_secrets
 from ai_assistant.types import ToolResult
 
@@ -56,6 +58,7 @@ def run_started(run: Run, ip: str = "") -> None:
             "module": run.module,
             "profile": run.profile,
             "look_only": run.look_only,
+            **_behind(run.pk),
         },
         ip=ip,
     )
@@ -125,7 +128,17 @@ def _of_call(
         details["error"] = result.error_type
     if reason:
         details["reason"] = reason
-    return {**details, **_objects(call), **_approval_of(call)}
+    return {
+        **details,
+        **_objects(call),
+        **_approval_of(call),
+        **_behind(call.run_id),
+    }
+
+
+def _behind(run_id: UUID) -> dict[str, list[str]]:
+    people = people_behind(run_id)
+    return {"behind": people} if people else {}
 
 
 def _objects(call: ToolCall) -> dict[str, Any]:
@@ -174,4 +187,5 @@ def _of_approval(interrupt: Interrupt) -> Mapping[str, Any]:
         "arguments": mask_secrets(now.call.arguments),
         "arguments_digest": now.arguments_digest,
         **({"said": said} if said else {}),
+        **_behind(now.run_id),
     }

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes
+from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.calls.write_limit import with_write_limit
 from ai_assistant.engine.interrupts.results import record_result
@@ -146,7 +148,11 @@ def _in_transaction(
             f"Tool {parent.tool.name!r} calls a tool that writes in its 'prepare'. "
             "Call it in the function itself."
         )
-    with transaction.atomic(), kept_changes(parent.run, parent.call, context.user):
+    check = partial(check_valid, parent.tool, context)
+    with (
+        transaction.atomic(),
+        kept_changes(parent.run, parent.call, context.user, check),
+    ):
         return work()
 
 

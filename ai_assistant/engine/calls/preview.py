@@ -7,15 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
-from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.undo.limits import with_undo_limits
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import unexpected_changes
-from ai_assistant.changes.verify.description import changes_of, completed
+from ai_assistant.changes.verify.description import changes_of
+from ai_assistant.changes.verify.trial import completed
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
     Attempt,
@@ -23,17 +22,11 @@ from ai_assistant.engine.calls.attempt import (
     context_for,
     guarded,
     invoke,
-    is_async,
     timed_out,
 )
 from ai_assistant.engine.calls.provenance import granted, is_granted
 from ai_assistant.engine.calls.recording import result_of
-from ai_assistant.engine.calls.write_limit import (
-    WriteEnded,
-    every_other,
-    taken_back_with,
-    within_limit,
-)
+from ai_assistant.engine.calls.trial import tried_out
 from ai_assistant.engine.interrupts.approval import APPROVAL, approved_of, withdrawn_of
 from ai_assistant.engine.interrupts.results import call_moved, record_result
 from ai_assistant.engine.storage.units import with_connections
@@ -44,8 +37,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.tools.data.undo.permissions import AdminPermissions
-from ai_assistant.tools.result import from_value
-from ai_assistant.types import RunContext, ToolDefinition, ToolResult
+from ai_assistant.types import RunContext, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
@@ -165,20 +157,11 @@ def _preview(attempt: Attempt) -> Callable[..., Any]:
     return preview
 
 
-def check_can_be_tried_out(tool: ToolDefinition) -> None:
-    """Raise TypeError if a rollback would not undo all that the tool does."""
-    if tool.execution.external or tool.execution.background or is_async(tool.handler):
-        raise TypeError(
-            f"Tool {tool.name!r} cannot be tried out: it does not do all of its work "
-            "in one transaction. Give it a preview of its own."
-        )
-
-
 def _tried_out(attempt: Attempt) -> Proposed:
     """Run the tool in a transaction, record what it does, and take it back."""
 
     def work() -> object:
-        result, recorder = _trial(attempt)
+        result, recorder = tried_out(attempt)
         label = str(attempt.tool.display.label)
         return changes_of(recorder, label) if result.ok else result
 
@@ -197,30 +180,24 @@ def _looked_at_whole(attempt: Attempt) -> Proposed:
     trial = replace(attempt, is_trial=True)
 
     def work() -> object:
-        result, recorder = _trial(trial)
+        result, recorder = tried_out(trial)
         if not result.ok:
             return result
-        is_whole = not unexpected_changes(found, recorder)
-        return found if is_whole else completed(found, recorder)
+        is_action = any(one.kind == "action" for one in found.objects)
+        if not is_action and not unexpected_changes(found, recorder):
+            return found
+        whole = completed(found, recorder)
+        is_nothing = whole.is_empty and not recorder.gaps
+        return nothing_happens() if is_nothing else whole
 
     return _checked(trial, work)
 
 
-def _trial(attempt: Attempt) -> tuple[ToolResult, Recorder]:
-    tool = attempt.tool
-    check_can_be_tried_out(tool)
-    context = context_for(attempt)
-    if tool.execution.prepare is not None:
-        context.prepared = invoke(attempt, tool.execution.prepare, context)
-    try:
-        with transaction.atomic(), taken_back_with(every_other()) as take_back:
-            with within_limit(tool.execution.write_timeout_s), recording() as recorder:
-                value = invoke(attempt, tool.handler, context)
-                result = from_value(attempt.call.name, value)
-            take_back()
-    except WriteEnded as error:
-        raise error.told from error
-    return result, recorder
+def nothing_happens() -> ToolResult:
+    """Return the result of a call of which the page would save nothing."""
+    return ToolResult(
+        ok=False, error=_("Nothing would change."), error_type="nothing_changes"
+    )
 
 
 def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:

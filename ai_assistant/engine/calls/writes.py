@@ -13,11 +13,11 @@ from ai_assistant.changes.capture.store import store
 from ai_assistant.changes.staleness import stale_rows
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import unexpected_changes
-from ai_assistant.changes.verify.description import changes_of
 from ai_assistant.changes.verify.differences import (
     MissingDifference,
     UnexpectedDifference,
 )
+from ai_assistant.changes.verify.trial import completed
 from ai_assistant.engine.calls.attempt import (
     Attempt,
     Outcome,
@@ -30,6 +30,7 @@ from ai_assistant.engine.calls.attempt import (
     outcome_of,
     timed_out,
 )
+from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.write_limit import (
     taken_back_with,
     within_limit,
@@ -38,7 +39,7 @@ from ai_assistant.engine.calls.write_limit import (
 from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient, read_again
-from ai_assistant.exceptions import Differs, Refused
+from ai_assistant.exceptions import Differs, Refused, ToolFailed
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import STOPPING, Run
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
@@ -151,6 +152,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
             if not result.ok:
                 take_back()  # what failed has changed nothing
                 return result
+            check_valid(attempt.tool, context, recorder)
             if shown is not None and not shown.plan:
                 _check_as_shown(shown, recorder)
             check_rows_free(recorder.rows, attempt.run)
@@ -210,5 +212,7 @@ def _check_as_shown(shown: Changes, recorder: Recorder) -> None:
     unexpected = unexpected_changes(shown, recorder)
     if not unexpected:
         return
-    because = because_unexpected(unexpected)
-    raise Differs(because, changes_of(recorder, shown.title))
+    found = completed(shown, recorder)
+    if found.is_empty and not recorder.gaps:
+        raise ToolFailed(_("Nothing would change."))
+    raise Differs(because_unexpected(unexpected), found)

@@ -372,7 +372,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         page_path=redact(_path(page.path)),
         script_prefix=script_prefix(),
         page_title=redact(join_surrogates(page.title))[:300],
-        module=module_for(page_info(page.path).view_name).id,
+        module=module_for(page_info(page.path)).id,
         context=redact_json(dict(page.context)),
         look_only=submission.look_only,
         **submission.stamp.fields(),

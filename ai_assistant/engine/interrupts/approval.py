@@ -224,6 +224,7 @@ def _take_rows(
             for key, digest_ in preview.versions.items()
             if key not in {f"{table}:{left_out}" for left_out in dropped}
         },
+        exact="",  # it was tried out with all rows
     )
     _rewrite(interrupt, {**interrupt.call.arguments, name: remaining}, changes)
 

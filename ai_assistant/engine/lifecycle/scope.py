@@ -21,6 +21,7 @@ from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
 from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.sites import user_on_site
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
 from ai_assistant.types import ContextItem, PageInfo, RunContext
 
@@ -41,7 +42,7 @@ class RunScope:
         """The RunContext for prompts, modules and `is_enabled`."""
         run = self.run
         return RunContext(
-            user=self.user,
+            user=self._user_on_site,
             run_id=run.pk,
             conversation_id=run.conversation_id,
             page=self._page.info
@@ -51,9 +52,13 @@ class RunScope:
         )
 
     @cached_property
+    def _user_on_site(self) -> Any:
+        return user_on_site(self.user, self.run.pk)
+
+    @cached_property
     def is_page_open(self) -> bool:
         """Whether the user gets what is kept for the page; the browser names it."""
-        return is_page_open(self._page, self._chosen, self.user)
+        return is_page_open(self._page, self._chosen, self._user_on_site)
 
     @cached_property
     def module(self) -> ContextModule:

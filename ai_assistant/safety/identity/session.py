@@ -13,7 +13,9 @@ from uuid import UUID
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.apps import apps
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.sessions.backends import cache, db, file, signed_cookies
 from django.core.cache import caches
 from django.core.cache.backends.dummy import DummyCache
@@ -30,6 +32,7 @@ from ai_assistant.models.run import Run, SessionFields
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.safety.site_code import value_or
 
 # --- sealed values: encrypted with a key of the site's SECRET_KEY ---
 
@@ -144,6 +147,24 @@ def session_values(run_id: UUID | None, names: Collection[str]) -> dict[str, Any
         raise  # the enclosing transaction handles it
     except Exception as error:
         raise SessionStoreUnavailable(f"The session store failed: {error}") from error
+
+
+# Packages by which somebody acts as another user, and the session's key of who it is.
+BEHIND = {"hijack": "hijack_history", "impersonate": "_auth_user_id"}
+
+
+def people_behind(run_id: UUID | None) -> list[str]:
+    """Return who has signed in as the user of a run, as long as the session tells."""
+    names = [key for app, key in BEHIND.items() if apps.is_installed(app)]
+    nothing: dict[str, Any] = {}
+    kept = value_or(nothing, lambda: session_values(run_id, names))
+    if not kept or run_id is None:
+        return []
+    keys = [kept.get("_auth_user_id"), *kept.get("hijack_history", [])]
+    user_id = Run.objects.filter(pk=run_id).values_list("user_id", flat=True).first()
+    others = [key for key in keys if key not in (None, str(user_id))]
+    people = get_user_model()._base_manager.in_bulk(others)
+    return [f"{person.get_username()} ({pk})" for pk, person in people.items()]
 
 
 def _can_tell(session: Any) -> bool:

@@ -16,10 +16,16 @@ from django.contrib.admin.widgets import (
     ManyToManyRawIdWidget,
     RelatedFieldWidgetWrapper,
 )
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.safety.policy.sensitive import (
+    is_secret_name,
+    is_sensitive_field,
+    mask_secrets,
+)
 from ai_assistant.safety.site_code import value_or
 
 Limits = Mapping[str, Any]  # by name of a field: its objects, or its choices
@@ -68,6 +74,64 @@ def admin_form_class(model_admin: Any, request: HttpRequest, obj: Model | None) 
     """Return the form class that the user gets on the page of `obj`."""
     names = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
     return model_admin.get_form(request, obj, change=obj is not None, fields=names)
+
+
+def form_only_values(
+    model_admin: Any, request: HttpRequest, obj: Model
+) -> dict[str, Any]:
+    """
+    Return what the form on the page of `obj` shows beyond the fields of its model.
+
+    As translated texts, or a tick of the form itself. No secrets, files or relations.
+    """
+    shown = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
+    names = [name for name in shown if _is_form_only(model_admin.opts, name)]
+    if not names or not model_admin.has_change_permission(request, obj):
+        return {}
+    form = value_or(
+        None,
+        lambda: admin_form_class(model_admin, request, obj)(instance=copy(obj)),
+        "the form of %r could not be made",
+        model_admin,
+    )
+    return {} if form is None else values_of_form(form, names)
+
+
+def values_of_form(form: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Return the first values of some fields of a form: none that is kept from tools."""
+    return {
+        name: plain_value(form, name)
+        for name in names
+        if name in form.fields and _may_be_read(form, name)
+    }
+
+
+def plain_value(form: Any, name: str) -> Any:
+    """Return the first value of a field of a form, as JSON, without secrets in it."""
+    value = form.get_initial_for_field(form.fields[name], name)
+    is_plain = value is None or isinstance(value, bool | int | float | list | dict)
+    return mask_secrets(value if is_plain else str(value))
+
+
+def _is_form_only(options: Any, name: str) -> bool:
+    try:
+        options.get_field(name)
+    except FieldDoesNotExist:
+        return True
+    return False
+
+
+def _may_be_read(form: Any, name: str) -> bool:
+    field = form.fields[name]
+    is_input = not isinstance(field, forms.FileField) and not hasattr(field, "queryset")
+    is_password = isinstance(unwrapped_widget(field.widget), forms.PasswordInput)
+    if not is_input or is_password:
+        return False
+    try:
+        column = form._meta.model._meta.get_field(name)
+    except FieldDoesNotExist:
+        return not is_secret_name(name)
+    return not (column.is_relation or is_sensitive_field(column))
 
 
 def form_limits(form: Any, fields: Iterable[Any]) -> Limits:

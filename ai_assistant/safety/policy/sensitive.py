@@ -138,6 +138,22 @@ def _opened() -> frozenset[str]:
     return frozenset(map(str.lower, conf.get("DATA", "NOT_SENSITIVE")))
 
 
+def is_read_only(model: type[Model], model_admin: Any = None, field: str = "") -> bool:
+    """
+    Return whether the data tools may read, but not write, a model or its field.
+
+    The site says so in DATA['READ_ONLY'], or by `assistant_read_only` of the model or
+    its ModelAdmin: True, or the names of fields.
+    """
+    listed = {str(label).lower() for label in conf.get("DATA", "READ_ONLY")}
+    labels = {one._meta.label_lower for one in (model, *model._meta.all_parents)}
+    names = labels | {f"{label}.{field}" for label in labels if field}
+    if listed & names:
+        return True
+    said = [getattr(one, "assistant_read_only", ()) for one in (model, model_admin)]
+    return any(one is True or (one and field in one) for one in said)
+
+
 def is_opted_out(model: type[Model], model_admin: Any = None) -> bool:
     """Return whether the site hides the model or this admin from the assistant."""
     excluded = {str(label).lower() for label in conf.get("DATA", "MODELS_EXCLUDED")}

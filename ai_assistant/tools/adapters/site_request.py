@@ -83,8 +83,7 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
         return done if isinstance(done, HttpResponse) else HttpResponse()
 
     request.assistant_view = view  # type: ignore[attr-defined]
-    allowed = (*KNOWN, *conf.get("DATA", "MIDDLEWARE"))
-    _chain(tuple(settings.MIDDLEWARE), allowed)(request)
+    _chain(tuple(settings.MIDDLEWARE), _allowed())(request)
     if errors:
         raise errors[0]
     if not results:
@@ -92,6 +91,15 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
             _("The admin page does not allow it.")
         )  # a middleware answered
     return results[0]
+
+
+def has_middlewares() -> bool:
+    """Return whether a request of a tool passes any middleware of the site."""
+    return not set(_allowed()).isdisjoint(settings.MIDDLEWARE)
+
+
+def _allowed() -> tuple[str, ...]:
+    return (*KNOWN, *conf.get("DATA", "MIDDLEWARE"))
 
 
 def _own_context(request: HttpRequest) -> AbstractContextManager[Any]:

@@ -15,7 +15,7 @@ from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.model_admin import (
     ID_CHARS,
     AdminAccess,
-    check_distinguishable,
+    check_writable,
 )
 from ai_assistant.tools.data.access.sites import are_enabled
 from ai_assistant.tools.data.access.visibility import changelist_rows, page_rows
@@ -49,7 +49,7 @@ def chosen_rows(access: AdminAccess, ids: list[Any], page: Page) -> list[Model]:
     finds them. Raise ModelRetry if there are none or too many ids, or an object is
     not found.
     """
-    check_distinguishable(access.model)
+    check_writable(access)
     texts = list(dict.fromkeys(map(str, ids)))
     if not 0 < len(texts) <= MOST_IDS:
         raise ModelRetry(f"Give 1 to {MOST_IDS} ids, not {len(texts)}.")

@@ -96,7 +96,7 @@ def _is_left(scope: RunScope, path: str) -> bool:
     if not _is_own(scope):
         return not scope.run.is_final
     here, there = page_info(path), scope.context.page
-    is_same_module = module_for(here.view_name) is scope.module
+    is_same_module = module_for(here) is scope.module
     return not is_same_module or there.object_id != here.object_id
 
 

@@ -108,7 +108,7 @@ def page_context(user: Any, path: str, title: str = "") -> RunContext:
     """Return what code of the site is given that looks at a page before a run."""
     page = find_page(path, title)
     info = page.info if page else PageInfo(path=path, title=title)
-    module = module_for(info.view_name)
+    module = module_for(info)
     is_open = is_page_open(page, module, user)
     return RunContext(
         user=user,
@@ -143,7 +143,7 @@ def chips_of(context: RunContext) -> Chips:
 
 def why_read_only(context: RunContext) -> str:
     """Return the sentence that says why nothing may be changed there, or nothing."""
-    found = read_only(module_for(context.page.view_name), context)
+    found = read_only(module_for(context.page), context)
     return found.banner if found else ""
 
 

@@ -11,7 +11,11 @@ from django.http import HttpRequest, HttpResponse
 
 from ai_assistant import conf
 
-INSTALLED = ("unfold", "jazzmin")  # apps, and names of their bridge sheets
+INSTALLED = (
+    "unfold",
+    "jazzmin",
+    "admin_interface",
+)  # apps, and names of their bridge sheets
 SHEETS = (*INSTALLED, "none")
 
 

@@ -1,6 +1,8 @@
 """What runs leave in the audit log."""
 
 import pytest
+from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_out
 from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
@@ -298,3 +300,21 @@ class TestSecretNames:
 
         masked = {"data": {"password": "•••", "host": "a"}}
         assert told["arguments"] == {"values": masked}
+
+
+def test_person_behind_a_hijacked_session(play, script, user, submission, monkeypatch):
+    boss = get_user_model().objects.create_superuser("boss")
+    request = RequestFactory().get("/")
+    request.session, request.user = SessionStore(), user
+    request.session["hijack_history"] = [str(boss.pk)]
+    request.session.save()
+    is_installed = apps.is_installed
+    monkeypatch.setattr(
+        apps, "is_installed", lambda name: name == "hijack" or is_installed(name)
+    )
+    script.add(reply("", call("write_effect", {"key": "a"})), "Done.")
+
+    play(stamp=session_stamp(request))
+
+    for action in ("run.started", "call.complete"):
+        assert entry(action).details["behind"] == [f"boss ({boss.pk})"]

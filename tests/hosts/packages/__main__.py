@@ -15,7 +15,7 @@ from collections import Counter
 from tests.hosts.packages.environment import ROOT, install, site_names
 
 SHARES = 6
-TESTS = [f"tests/hosts/packages/test_{one}.py" for one in ("same_rows", "undone")]
+TESTS = "tests/hosts/packages"
 
 
 def main(arguments: list[str]) -> int:
@@ -50,7 +50,7 @@ def _run(name: str) -> Counter[str]:
         "HOSTS_PACKAGE": name,
         "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", *TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", TESTS]
     options = [
         "--ds=tests.hosts.packages.settings",
         "-p",

@@ -23,7 +23,9 @@ class Case:
     typed: Typed = field(default_factory=dict)
     rows: Sequence[str] = ()
     query: str = ""
+    page: str = ""  # where the person is, if not on the page of the object
     refused: bool = False  # by the page, so by the tool
+    asked_twice: str = ""  # why, if the first card cannot be enough
 
 
 def add(model: str, values: Mapping[str, Any], typed: Typed, **options: Any) -> Case:
@@ -50,6 +52,12 @@ def bulk(
     """Change several objects; a person does so one after another."""
     arguments = {"ids": [str(pk) for pk in pks], "values": values}
     return Case(tool="change_objects", model=model, arguments=arguments, typed=typed)
+
+
+def act(model: str, pks: Sequence[Any], action: str, **options: Any) -> Case:
+    """Carry out an action of the list."""
+    arguments = {"ids": [str(pk) for pk in pks], "action": action}
+    return Case(tool="run_admin_action", model=model, arguments=arguments, **options)
 
 
 def delete(model: str, pk: Any) -> Case:

@@ -20,7 +20,7 @@ BUILT = ROOT / "build" / "hosts"
 COMPILE = (
     *("uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes"),
     *("--no-emit-index-url", "--no-emit-find-links", "--no-header", "--no-annotate"),
-    *("--python-version", "3.11", "-"),
+    *("--python-version", "3.11.5", "-"),
 )
 
 

@@ -23,6 +23,8 @@ class Person:
     def address(self) -> str:
         """The page on which the person asks the assistant."""
         pk = self.case.arguments.get("id")
+        if self.case.page:
+            return self.case.page
         return self._url("change", pk) if pk else self._url("changelist")
 
     def act(self) -> str:
@@ -33,6 +35,11 @@ class Person:
         elif self.case.tool == "delete_objects":
             for pk in arguments["ids"]:
                 self._post(self._url("delete", pk), {"post": ["yes"]})
+        elif self.case.tool == "run_admin_action":
+            chosen = {"_selected_action": arguments["ids"], "index": ["0"]}
+            self._post(
+                self._url("changelist"), {"action": [arguments["action"]], **chosen}
+            )
         else:
             for pk in arguments.get("ids", [arguments.get("id")]):
                 self._save(self._url("change", pk))

@@ -1,4 +1,8 @@
-"""For each case of the site: the same rows, the same history, one card."""
+"""
+For each case of the site: the same rows, the same history, one card.
+
+A case that is asked about twice says why.
+"""
 
 import importlib
 import os
@@ -13,11 +17,19 @@ from django.db import transaction
 from django.test import Client, RequestFactory
 
 from ai_assistant import ModelRetry, RunContext, ToolFailed
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.values import Changes, ObjectChange
+from ai_assistant.changes.verify.compare import unexpected_changes
+from ai_assistant.changes.verify.trial import completed
 from ai_assistant.context.page import page_info
+from ai_assistant.engine.calls.trial import unkept_caches
 from ai_assistant.engine.intake.submission import SentPage, Submission, accept
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.models import Run
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.tools.arguments import validate_arguments
+from ai_assistant.types import ToolResult
 from tests.hosts.packages.cases import Case
 from tests.hosts.packages.person import Person
 from tests.hosts.packages.rows import State, differences, state
@@ -49,14 +61,38 @@ def tried(act) -> tuple[State, str]:
     return after, fault
 
 
-def by_tool(case: Case, context: RunContext) -> str:
+def by_tool(case: Case, context: RunContext, cards: list[Changes]) -> str:
+    """Do a case by its tool, as it is shown first; `cards` are those shown."""
     tool = registry.tool(case.tool)
+    given = validate_arguments(tool, {"model": case.model, **case.arguments})
     try:
-        given = {"model": case.model, **case.arguments}
-        result = tool.handler(context, **validate_arguments(tool, given))
+        card = shown_card(tool, context, given)
+        if isinstance(card, ToolResult):
+            return str(card.error)
+        cards.append(card)
+        with recording() as recorder:
+            result = tool.handler(context, **given)
     except (ModelRetry, ToolFailed) as error:
         return f"{type(error).__name__}: {error}"
+    if unexpected_changes(card, recorder):
+        cards.append(completed(card, recorder))
     return "" if result.ok else str(result.error)
+
+
+def shown_card(tool: Any, context: RunContext, given: Any) -> Changes | ToolResult:
+    """Return the first card, as `engine.calls.preview` makes it of both parts."""
+    card = tool.approval.preview(context, **given)
+    if not isinstance(card, Changes) or not card.needs_trial:
+        return card
+    with transaction.atomic(), unkept_caches():
+        with recording() as recorder:
+            result = tool.handler(context, **given)
+        transaction.set_rollback(True)
+    if not result.ok:
+        return result
+    is_action = card.objects[0].kind == "action"
+    is_whole = not is_action and not unexpected_changes(card, recorder)
+    return card if is_whole else completed(card, recorder)
 
 
 def context_on(page: str, client: Client, user: Any) -> RunContext:
@@ -92,9 +128,47 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss):
     before = state()
 
     real, refusal = tried(person.act)
-    own, fault = tried(lambda: by_tool(case, context))
+    cards: list[Changes] = []
+    own, fault = tried(lambda: by_tool(case, context, cards))
 
     assert bool(refusal) == case.refused, f"the page: {refusal}"
     assert bool(fault) == case.refused, f"the tool: {fault}"
     assert case.refused or real != before, "the page has changed nothing"
     assert differences(own, real) == []
+    if not case.refused:
+        assert cards[0].objects, "the card is empty"
+        assert [one for one in cards[0].objects if says_nothing(one)] == []
+    assert len(cards) == 1 + bool(case.asked_twice) - case.refused, cards
+
+
+CHANGES = [name for name, case in cases.CASES.items() if case.tool == "change_object"]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_page_and_object_are_known(name, boss):
+    cases.make()
+    case = cases.CASES[name]
+    client = Client()
+    client.force_login(boss)
+    getattr(cases, "sign_in", lambda *_args: None)(client, boss)
+    address = Person(client, case).address
+    context = context_on(address, client, boss)
+    given = {"model": case.model, "id": case.arguments["id"]}
+
+    scope = RunScope(Run.objects.get(pk=context.run_id), boss)
+    items = {item.id: item.value for item in scope.items}
+    found = registry.tool("get_object").handler(context, **given)
+
+    names = set(case.arguments["values"])
+    assert names - set(found["fields"]) == set()
+    inlines = set(case.arguments.get("inlines") or ())
+    assert inlines <= {inline["name"] for inline in found.get("inlines", ())}
+    assert str(items["object"]["id"]) == case.arguments["id"]
+    assert inlines <= set(items["object"].get("inlines", ()))
+    assert names - set(items["object"]["fields"]) <= set(getattr(cases, "LINKS", ()))
+
+
+def says_nothing(change: ObjectChange) -> bool:
+    """Return whether a card names an object, or a field, of which nothing changes."""
+    same = [one for one in change.fields if not (one.before or one.after)]
+    return bool(same) or (change.kind == "change" and not change.fields)

@@ -290,7 +290,7 @@ class TestBulk:
 
 
 class TestAction:
-    def test_action_says_that_nobody_knows(self, boss, stock):
+    def test_action_that_is_not_tried_out_says_that_nobody_knows(self, boss, stock):
         changes = preview(
             "run_admin_action",
             boss,

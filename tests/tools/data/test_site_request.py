@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import clear_url_caches, include, path
 from django.utils.functional import SimpleLazyObject
 
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models import Run
 from ai_assistant.safety.identity.session import kept_key
 from ai_assistant.testing import run_assistant
@@ -20,7 +21,7 @@ from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.site_request import KeptSession, through_site
 from ai_assistant.tools.data.access.sites import are_enabled
 from tests.tools.data.reading import context_of
-from tests.tools.data.writing import use
+from tests.tools.data.writing import make_stock, use
 from tests.warehouse.models import Part, Product
 
 MODEL = "warehouse.product"
@@ -233,6 +234,17 @@ class TestSession:
         run = self.run_of(boss, self.started(boss, otp_device_id=device))
 
         assert are_enabled(self.context(boss, run)) is opens
+
+    @pytest.mark.parametrize(("device", "opens"), [("device", True), ("", False)])
+    def test_context_of_the_page(self, boss, configured, device, opens):
+        configured(Verifying)
+        product = make_stock().lamp
+        run = self.run_of(boss, self.started(boss, otp_device_id=device))
+        run.page_path = f"/admin/warehouse/product/{product.pk}/change/"
+
+        items = {item.id: item for item in RunScope(run, boss).items}
+
+        assert ("object" in items) is opens
 
     def test_not_after_the_session(self, boss, configured):
         configured(Verifying)

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connection, connections
 
 from ai_assistant import conf
+from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.engine.calls.attempt import (
     Attempt,
     Outcome,
@@ -30,6 +31,7 @@ from ai_assistant.engine.calls.background.claim import (
 from ai_assistant.engine.calls.preview import ask_again
 from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes, result_of
+from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.versions import arguments_now, is_other_version, upgrade
 from ai_assistant.engine.calls.writes import rechecked
 from ai_assistant.engine.interrupts.base import kind_named, settle_wait
@@ -144,13 +146,17 @@ class _Work:
             self.holding.check_begin()
             set_local(limits_for_tool(float(conf.get("TIMEOUTS", "PIECE_S"))))
 
+        def check(recorder: Recorder) -> None:
+            self.holding.check(recorder)
+            check_valid(attempt.tool, ready, recorder)
+
         try:
             with ExitStack() as stack:
                 stack.enter_context(lost_when_away())
                 # Code of the site: no lock is held yet.
                 ready = read_again(lambda: context_for(attempt))
                 enter_unit(stack, lambda: begin(ready))
-                with kept_changes(self.run, self.call, ready.user, self.holding.check):
+                with kept_changes(self.run, self.call, ready.user, check):
                     yield
                 if mark is not None:
                     BackgroundCall.objects.filter(pk=self.call.pk).update(mark=mark)

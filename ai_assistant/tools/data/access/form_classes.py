@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
+from django.db.models import Model
+
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 
@@ -37,6 +39,31 @@ def with_kept_forms(access: AdminAccess) -> Any:
             keeping.get_formsets_with_inlines = kept.formsets_with_inlines
         access.memo[KEPT] = keeping
     return access.memo[KEPT]
+
+
+def real_object(page: AdminAccess, obj: Model) -> tuple[AdminAccess, Model]:
+    """
+    Return the access to the real class of an object, and the object as one of it.
+
+    A page that is code of the site may show a child, as that of django-polymorphic
+    does; the child has to be in the admin, too.
+    """
+    shown = shown_form(page)
+    real = getattr(shown, "instance", None)
+    if real is None or type(real) is type(obj) or real.pk != obj.pk:
+        return page, obj
+    child = page.related(type(real))
+    if child is None or not child.at_object(real.pk).may_see(real):
+        return page, obj
+    return child.at_object(real.pk), real
+
+
+def shown_form(page: AdminAccess) -> Any:
+    """Return the form that a page of the site's own code shows, None if it is Django's."""
+    if not page.is_custom_page():
+        return None
+    admin_form = page.page_context().get("adminform")
+    return getattr(admin_form, "form", None)
 
 
 class KeptForms:

@@ -240,6 +240,17 @@ def check_distinguishable(model: type[Model]) -> None:
         )
 
 
+def check_writable(access: AdminAccess) -> None:
+    """Raise ToolFailed if no data tool may write rows of the model."""
+    check_distinguishable(access.model)
+    if sensitive.is_read_only(access.model, access.model_admin):
+        raise ToolFailed(
+            _("The data tools only read %(names)s.")
+            % {"names": access.options.verbose_name_plural},
+            suggestion=_("Use a tool that is made for it, or tell the person."),
+        )
+
+
 def _links(model: type[Model]) -> Iterator[Any]:
     """Yield the many-to-many fields whose links are the rows of this table."""
     options = model._meta

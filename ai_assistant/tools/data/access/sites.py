@@ -15,7 +15,11 @@ from ai_assistant import conf
 from ai_assistant.request_context import match_of
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.adapters.request import admin_path, user_request
-from ai_assistant.tools.adapters.site_request import KeptSession, through_site
+from ai_assistant.tools.adapters.site_request import (
+    KeptSession,
+    has_middlewares,
+    through_site,
+)
 from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -60,6 +64,11 @@ def asking_request(
         "a middleware of DATA['MIDDLEWARE'] fails for the assistant",
     )
     return request
+
+
+def user_on_site(user: Any, run_id: UUID | None) -> Any:
+    """Return the user as the middlewares of the site see them, as a verified one."""
+    return asking_request(user, run_id).user if has_middlewares() else user
 
 
 def why_missing(user: Any, run_id: UUID | None = None) -> list[str]:

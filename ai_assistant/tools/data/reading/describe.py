@@ -1,5 +1,6 @@
 """List the models, and describe the fields of one."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
@@ -71,6 +72,8 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
 def _may(access: AdminAccess) -> list[str]:
     admin, request = access.model_admin, access.request
     view = ["view"] if admin.has_view_or_change_permission(request) else []
+    if sensitive.is_read_only(access.model, admin):
+        return view
     names = ("add", "change", "delete")
     may = [name for name in names if getattr(admin, f"has_{name}_permission")(request)]
     return view + may
@@ -84,10 +87,15 @@ def _fields(access: AdminAccess) -> list[dict[str, JSON]]:
     readonly = set(access.model_admin.get_readonly_fields(request, blank))
     choices = [field for field in fields.values() if field.flatchoices]
     limits = form_limited_fields(access.model_admin, request, blank, choices)
+    readonly |= _read_only(access.model, access.model_admin, fields)
     return [
         _field(field, limits, is_readonly=name in readonly)
         for name, field in fields.items()
     ]
+
+
+def _read_only(model: Any, model_admin: Any, names: Iterable[str]) -> set[str]:
+    return {name for name in names if sensitive.is_read_only(model, model_admin, name)}
 
 
 def _form_only_fields(access: AdminAccess) -> list[dict[str, JSON]]:
@@ -178,9 +186,11 @@ def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
     result: list[dict[str, JSON]] = []
     for formset, inline in inlines:
         readonly = set(inline.get_readonly_fields(page.request, blank))
+        visible = inline_fields(inline, page, blank, formset)
+        names = [field.name for field in visible]
+        readonly |= _read_only(inline.model, inline, names)
         fields = [
-            _field(field, {}, is_readonly=field.name in readonly)
-            for field in inline_fields(inline, page, blank, formset)
+            _field(field, {}, is_readonly=field.name in readonly) for field in visible
         ]
         name = formset.get_default_prefix()
         model = inline.opts.label_lower

@@ -10,9 +10,16 @@ from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
-from ai_assistant.safety.policy.sensitive import is_opted_out
+from ai_assistant.safety.policy.form_limits import (
+    Limits,
+    form_limits,
+    form_only_values,
+    may_limit,
+)
+from ai_assistant.safety.policy.sensitive import is_opted_out, is_read_only
+from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
+from ai_assistant.tools.data.access.form_classes import real_object
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -48,30 +55,50 @@ def get_object(
     """Read an object with all that its page shows, and its `version`."""
     access = find_access(context, model)
     obj = find_object(access, id)
+    page, obj = real_object(access.at_object(obj.pk), obj)
+    access = page.at_page("changelist")
     visible = admin_fields(access, obj)
+    only_shown = _form_only(page, obj)
     by_name = {field.name: field for field in visible}
     for name in fields:
-        if name not in by_name:
+        if name not in by_name and name not in only_shown:
             raise unknown_path(access, name)
-    chosen = [by_name[name] for name in dict.fromkeys(fields)] if fields else visible
+    chosen = visible
+    if fields:
+        chosen = [by_name[name] for name in dict.fromkeys(fields) if name in by_name]
+        only_shown = {name: only_shown[name] for name in fields if name in only_shown}
     limits = limits_of(access, obj, chosen)
     chars = CHOSEN_CHARS if fields else FIELD_CHARS
-    page = access.at_object(obj.pk)
     result: dict[str, JSON] = {
         "model": access.label,
         "id": obj.pk,
         "text": object_text(obj),
         "version": version_from(visible, obj),
-        "fields": {field.name: value_of(field, obj, chars, limits) for field in chosen},
+        "fields": {
+            **{field.name: value_of(field, obj, chars, limits) for field in chosen},
+            **{name: short_value(value, chars) for name, value in only_shown.items()},
+        },
         "may": [
             name
             for name in ("change", "delete")
-            if getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
+            if not is_read_only(access.model, access.model_admin)
+            and getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
         ],
     }
     if not fields and (inlines := list(_inlines(page, obj))):
         result["inlines"] = inlines
     return result
+
+
+def _form_only(page: AdminAccess, obj: Model) -> dict[str, Any]:
+    """Return what the form of the page shows beyond the fields of the model."""
+    nothing: dict[str, Any] = {}
+    return value_or(
+        nothing,
+        lambda: form_only_values(page.model_admin, page.request, obj),
+        "%s does not tell the form of an object",
+        page.label,
+    )
 
 
 @data_tool(effect="read", label=_("History"), icon="clock")
@@ -133,8 +160,9 @@ def _inlines(page: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
             total = of_object.count()
             rows = list(with_related(of_object, fields)[:MOST_INLINE_ROWS])
         yield {
+            "name": formset.get_default_prefix(),
             "model": inline.opts.label_lower,
-            "name": str(inline.verbose_name_plural),
+            "label": str(inline.verbose_name_plural),
             "total": total,
             "rows": [_inline_row(row, formset, fields, limited) for row in rows],
         }

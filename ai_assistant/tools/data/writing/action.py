@@ -22,6 +22,7 @@ from ai_assistant.tools.adapters.admin_actions import (
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
 from ai_assistant.tools.data.writing.differences import listed_objects
+from ai_assistant.tools.data.writing.page_post import may_try_out
 from ai_assistant.tools.data.writing.results import count_with_name
 from ai_assistant.tools.data.writing.saving import record_rows_before
 from ai_assistant.types import RunContext, ToolResult
@@ -30,9 +31,9 @@ ACTIONS_NAMED = 30
 
 
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
-    """Return the objects passed to the action; its effect is unknown."""
+    """Return the objects passed to the action; a trial tells its effect."""
     access = find_access(context, model)
-    request, _function = _action(access, action, ids)
+    request, function = _action(access, action, ids)
     objects = chosen_rows(access, ids, "changelist")
     title = _("%(action)s: %(objects)s") % {
         "action": _description(access, request, action),
@@ -49,6 +50,8 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
         ),
         versions=versions(objects),
         rows_argument="ids",
+        needs_trial=may_try_out(access)
+        and getattr(function, "assistant_tries_out", True) is not False,
     )
 
 

@@ -53,22 +53,20 @@ WRITE_TIMEOUT_S = 4.0
 def preview_bulk(
     context: RunContext, model: str, ids: Ids, values: Values
 ) -> Changes | ToolResult:
-    """
-    Return the first changed objects and their number; each is validated.
-
-    The new values of the others are stored, to compare them with the changes.
-    """
+    """Return the first changed objects, the values of the others, and their number."""
     access = find_access(context, model)
     hiding = Hiding(access.model)
     previewed: list[ObjectChange] = []
     changed: list[Model] = []
     labels: list[str] = []
+    needs_trial = False
     for submitted in _submissions(context, access, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
         if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
+        needs_trial = needs_trial or submitted.runs_site_code()
         if len(previewed) < SHOWN:
             previewed.extend(object_changes(submitted))
             labels += [field.label for field in previewed[-1].fields]
@@ -91,6 +89,7 @@ def preview_bulk(
         versions=versions(changed),
         rows_argument="ids",
         hidden=hiding.fields(),
+        needs_trial=needs_trial,
     )
 
 
@@ -217,9 +216,8 @@ class RowForms:
             for name in FIELD_METHODS
             if getattr(admin_class, name) is not getattr(BaseModelAdmin, name)
         ]
-        self.classes: dict[
-            Any, tuple[Any, list[str]]
-        ] = {}  # by the answers of the overridden methods
+        # By the answers of the overridden methods.
+        self.classes: dict[Any, tuple[Any, list[str]]] = {}
 
     def submission(self, obj: Model) -> FormSubmission:
         """Return the page of `obj`. Raise ModelRetry as `form_submission` does."""
@@ -230,7 +228,7 @@ class RowForms:
             form = source = form_class(data, files, instance=copy(obj))
         else:  # code of the site may look at the data as soon as the form is made
             source = form_class(instance=copy(obj))
-            check_names(source, names, self.values)
+            check_names(source, names, self.values, self.access.model_admin)
         post_form(data, source, names, is_limited=False)
         post_values(data, source, self.values)
         if not is_plain:
@@ -257,7 +255,7 @@ class RowForms:
         if key not in self.classes:
             form_class, names = self.classes[key] = _with_names(admin, request, obj)
             if _is_plain(form_class):
-                check_names(form_class(instance=copy(obj)), names, self.values)
+                check_names(form_class(instance=copy(obj)), names, self.values, admin)
                 _share_fields(form_class)
         return self.classes[key]
 

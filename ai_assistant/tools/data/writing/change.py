@@ -11,7 +11,7 @@ from ai_assistant.changes.values import Changes
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
-    check_distinguishable,
+    check_writable,
     find_access,
     find_object,
 )
@@ -61,7 +61,7 @@ def _add_page(
 ) -> FormSubmission:
     """Return the add form as it would be posted. Raise ToolFailed if it is closed."""
     access = find_access(context, model, perm="add").at_page("add")
-    check_distinguishable(access.model)
+    check_writable(access)
     posting = with_post(access, access.request.POST)
     if not access.model_admin.has_add_permission(posting.request):
         raise ToolFailed(
@@ -159,7 +159,7 @@ def _change_page(
 ) -> tuple[FormSubmission, Model]:
     """Return the page as it would be posted, and the object as it is."""
     access = find_access(context, model)
-    check_distinguishable(access.model)
+    check_writable(access)
     obj = find_object(access, object_id)
     page = access.at_object(obj.pk)
     check_change(with_post(page, page.request.POST), obj)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import ChangeKind, Changes, Related
 from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
@@ -23,6 +24,7 @@ from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
 from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import listed_objects
+from ai_assistant.tools.data.writing.page_post import deletes_by_site_code
 from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
@@ -98,7 +100,8 @@ class Cascade:
         for model in [*self.deleted(), *self.updated()]:
             if model._meta.auto_created in own_models:
                 continue  # links of the objects themselves
-            if is_closed_on(access.site, model):
+            is_kept = is_read_only(model, access.site._registry.get(model))
+            if is_kept or is_closed_on(access.site, model):
                 raise ToolFailed(
                     _("It goes with rows that are kept from the assistant: %(names)s.")
                     % {"names": model._meta.verbose_name_plural},
@@ -131,7 +134,14 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
         related=cascade.related(),
         versions=versions(cascade.rows()),
         rows_argument="ids",
+        needs_trial=_needs_trial(access, cascade),
     )
+
+
+def _needs_trial(access: AdminAccess, cascade: Cascade) -> bool:
+    page = access.at_object(cascade.objects[0].pk, "delete")
+    models = {type(row) for row in cascade.rows()}
+    return deletes_by_site_code(page, models)
 
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:

@@ -1,15 +1,22 @@
 """A POST of an admin page through its own view, looked into before the page saves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import copy
 from types import MethodType
 from typing import Any
 
 from django.contrib.messages import WARNING
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db import router, transaction
 from django.db.models import Model
-from django.db.models.signals import post_save, pre_save
+from django.db.models.signals import (
+    ModelSignal,
+    post_delete,
+    post_save,
+    pre_delete,
+    pre_save,
+)
 from django.http import Http404
 
 from ai_assistant.exceptions import ToolFailed
@@ -150,29 +157,70 @@ SAVING = (
     *("save_form", "save_model", "save_formset", "save_related"),
     *("response_add", "response_change", "response_post_save_change"),
 )
+DELETING = ("delete_model", "delete_queryset", "response_delete")
+
+
+def may_try_out(access: AdminAccess) -> bool:
+    """Return whether its ModelAdmin lets its code run in a trial."""
+    return getattr(access.model_admin, "assistant_tries_out", True) is not False
 
 
 def runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
     """Return whether code of the site may write more as a valid page is saved."""
-    if getattr(access.model_admin, "assistant_tries_out", True) is False:
+    if not may_try_out(access):
         return False
     if access.is_custom_page() or is_overridden(access.model_admin, *SAVING):
         return True
-    changed = [item.model for item in formsets if item.has_changed()]
-    return any(map(_has_own_saving, {type(form.instance), *changed}))
-
-
-def _has_own_saving(model: Any) -> bool:
-    """Return whether a model has a `save` of its own, or receivers of the site's."""
-    if (model.save, model.save_base) != (Model.save, Model.save_base):
+    if any(map(_saves_in_its_own_way, (form, *formsets))):
         return True
+    changed = [item.model for item in formsets if item.has_changed()]
+    methods = (Model.save, Model.save_base)
+    return any(
+        (model.save, model.save_base) != methods
+        or _has_receivers(model, pre_save, post_save)
+        for model in {type(form.instance), *changed}
+    )
+
+
+FORM_SAVING = ("save", "_save_m2m", "save_new", "save_existing", "delete_existing")
+OF_DJANGO = "django."
+
+
+def _saves_in_its_own_way(form: Any) -> bool:
+    """Return whether a form or a formset, or a field of it, has code that saves it."""
+    kind, fields = type(form), getattr(form, "fields", ())
+    methods = [getattr(kind, name, None) for name in FORM_SAVING]
+    options: Any = form._meta.model._meta if fields else None
+    for name in fields:
+        with suppress(FieldDoesNotExist):
+            # Tags, for example, are links, but not those that Django makes.
+            field = type(options.get_field(name))
+            methods.append(getattr(field, "save_form_data", None))
+    return not all(
+        one is None or one.__module__.startswith(OF_DJANGO) for one in methods
+    )
+
+
+def deletes_by_site_code(access: AdminAccess, models: Iterable[Any]) -> bool:
+    """Return whether code of the site may do more as rows of `models` are deleted."""
+    if not may_try_out(access):
+        return False
+    if access.is_custom_page() or is_overridden(access.model_admin, *DELETING):
+        return True
+    return access.model.delete is not Model.delete or any(
+        _has_receivers(model, pre_delete, post_delete) for model in models
+    )
+
+
+def _has_receivers(model: Any, *signals: ModelSignal) -> bool:
+    """Return whether the site listens to a signal of a model."""
     receivers = [
         receiver
-        for signal in (pre_save, post_save)
+        for signal in signals
         for group in signal._live_receivers(model)  # noqa: SLF001 - the only way to know them
         for receiver in group
     ]
-    own = ("django.", "ai_assistant.")
+    own = (OF_DJANGO, "ai_assistant.")
     return any(not getattr(one, "__module__", "").startswith(own) for one in receivers)
 
 

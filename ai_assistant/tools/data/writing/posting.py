@@ -48,14 +48,22 @@ READERS: tuple[tuple[Any, Callable[[str], Any]], ...] = (
 # --- allowed fields ---
 
 
-def check_names(form: Any, shown: Iterable[str], names: Iterable[str]) -> None:
+def check_names(
+    form: Any, shown: Iterable[str], names: Iterable[str], model_admin: Any
+) -> None:
     """
-    Make sure that the assistant may fill in these fields of the form.
+    Make sure that the assistant may fill in these fields of the form of a ModelAdmin.
 
     `shown` are those that the page has inputs for. Raise ModelRetry that names the
     allowed fields.
     """
-    allowed = [name for name in shown if _is_fillable(form, name)]
+    model = form._meta.model
+    allowed = [
+        name
+        for name in shown
+        if _is_fillable(form, name)
+        and not sensitive.is_read_only(model, model_admin, name)
+    ]
     unknown = sorted(set(names) - set(allowed))
     if not unknown:
         return

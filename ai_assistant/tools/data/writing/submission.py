@@ -14,6 +14,7 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
+from ai_assistant.safety.policy.sensitive import is_opted_out, is_read_only
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -147,7 +148,7 @@ def form_submission(
     page = page_form(access, obj)
     if obj is not None and type(page.form.instance) is not type(obj):
         obj = copy(page.form.instance)  # of a child, which the page shows
-    check_names(page.form, page.names, values)
+    check_names(page.form, page.names, values, page.model_admin or access.model_admin)
     post_form(data, page.form, page.names)
     post_values(data, page.form, values)
     if obj is None:
@@ -256,8 +257,8 @@ class InlineRows:
         for formset in formsets:
             inline, rows = formset.inline, by_prefix.get(formset.prefix, [])
             model = formset.formset.model
-            is_opted_out = getattr(inline, "assistant", True) is False
-            if rows and (is_closed(model) or is_opted_out):
+            is_kept = is_closed(model) or is_opted_out(model, inline)
+            if rows and (is_kept or is_read_only(model, inline)):
                 raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
             if rows:
                 check_distinguishable(model)
@@ -272,14 +273,14 @@ class InlineRows:
         for old in formset.rows:
             row = by_id.pop(str(old.form.instance.pk), None)
             if row is None:
-                self._post_row(old, {})
+                self._post_row(formset, old, {})
             elif boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
                 self._check(formset, "delete", is_possible=formset.has_deletion)
-                self._post_row(old, {})
+                self._post_row(formset, old, {})
                 self.data[old.form.add_prefix(DELETION_FIELD_NAME)] = "on"
             else:
                 self._check(formset, "change")
-                self._post_row(old, row)
+                self._post_row(formset, old, row)
         for unknown in by_id:
             ids = [str(old.form.instance.pk) for old in formset.rows[:ROWS_NAMED]]
             raise ModelRetry(
@@ -302,12 +303,14 @@ class InlineRows:
             if new is None:
                 self._check(formset, "add", is_possible=False)
             else:
-                self._post_row(new, row, is_new=True)
+                self._post_row(formset, new, row, is_new=True)
         for blank in formset.extra[len(rows) :]:
-            self._post_row(blank, {})
+            self._post_row(formset, blank, {})
         return start + max(extra, len(rows))
 
-    def _post_row(self, page: PageForm, row: Row, *, is_new: bool = False) -> None:
+    def _post_row(
+        self, formset: PageFormset, page: PageForm, row: Row, *, is_new: bool = False
+    ) -> None:
         nested = {
             name: rows for name, rows in row.items() if _is_rows(page, name, rows)
         }
@@ -319,7 +322,8 @@ class InlineRows:
         form = page.form
         if values:
             ties = {DELETION_FIELD_NAME, *_ties(form)}
-            check_names(form, [item for item in page.names if item not in ties], values)
+            shown = [item for item in page.names if item not in ties]
+            check_names(form, shown, values, formset.inline)
             self.named_fields[form.prefix] = values.keys()
         post_form(self.data, form, page.names)
         post_values(self.data, form, values)

@@ -1,5 +1,5 @@
 from django.contrib import admin
-from import_export.admin import ImportExportModelAdmin
+from import_export.admin import ImportExportActionModelAdmin
 
 from tests.hosts.packages.sites.import_export.models import Choice, Poll
 
@@ -10,5 +10,5 @@ class ChoiceInline(admin.TabularInline):
 
 
 @admin.register(Poll)
-class PollAdmin(ImportExportModelAdmin):
+class PollAdmin(ImportExportActionModelAdmin):
     inlines = (ChoiceInline,)

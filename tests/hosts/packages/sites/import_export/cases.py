@@ -1,4 +1,4 @@
-from tests.hosts.packages.cases import add, bulk, change, delete
+from tests.hosts.packages.cases import act, add, bulk, change, delete
 from tests.hosts.packages.sites.import_export.models import Choice, Poll
 
 POLL = "host.poll"
@@ -26,6 +26,7 @@ CASES = {
         more={"inlines": {"choices": [{"id": 1, "DELETE": True}]}},
     ),
     "bulk": bulk(POLL, [1, 2], {"text": "C"}, {"text": "C"}),
+    "export": act(POLL, [1], "export_admin_action", refused=True),
     "delete": delete(POLL, 1),
 }
 

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.taggit.models import Article
 
 ARTICLE = "host.article"
+LINKS = {"tags"}  # not among the fields of the open object
 CASES = {
     "add": add(
         ARTICLE,

@@ -1,0 +1,116 @@
+"""Whether what a call has written is valid as a whole, before it is committed."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.contrib.admin.sites import all_sites
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db.models import Model
+
+from ai_assistant.changes.capture.images import all_rows, in_batches, is_blank
+from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.values import concrete, meta, model_of_label
+from ai_assistant.changes.verify.description import shown_objects
+from ai_assistant.changes.verify.differences import RecordedObject
+from ai_assistant.exceptions import ModelRetry
+from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.types import RunContext, ToolDefinition
+
+logger = logging.getLogger("ai_assistant")
+
+OWN = "ai_assistant."
+
+
+def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -> None:
+    """
+    Raise ModelRetry if a written object, or what it belongs to, is not valid.
+
+    The tools of the assistant write through pages, whose forms have cleaned all that
+    they show; what a tool of the site writes is cleaned here. Then the module of the
+    page validates its root object, whoever has written.
+    """
+    is_own = getattr(tool.handler, "__module__", "").startswith(OWN)
+    module = module_by_id(context.module)
+    validates = type(module).validate is not ContextModule.validate
+    if is_own and not validates:
+        return
+    stored = [obj for obj in shown_objects(recorder) if obj.kind != "delete"]
+    try:
+        if not is_own:
+            _clean(stored)
+        if validates and recorder.rows:
+            for root in _roots(context, stored):
+                module.validate(context, root)
+    except ValidationError as error:
+        raise ModelRetry(f"It cannot be saved: {_text(error)}") from error
+
+
+def _clean(objects: Sequence[RecordedObject]) -> None:
+    """Clean the objects that have pages in the admin, as these would."""
+    for obj, instance in _instances(objects):
+        try:
+            instance.full_clean(exclude=_kept(obj, instance))
+        except ValidationError:
+            raise
+        except Exception:  # it may need what only its form sets
+            logger.exception("%r could not be cleaned", obj.row.key)
+
+
+def _kept(obj: RecordedObject, instance: Model) -> set[str]:
+    """Return the fields that the call has not set, or that no form would show."""
+    return {
+        field.name
+        for field in meta(instance).concrete_fields
+        if field.attname not in obj.fields
+        or not field.editable
+        or is_blank(getattr(instance, field.attname))
+    }
+
+
+def _instances(
+    objects: Sequence[RecordedObject],
+) -> Iterator[tuple[RecordedObject, Model]]:
+    by_table: dict[tuple[Any, str], dict[Any, RecordedObject]] = defaultdict(dict)
+    for obj in objects:
+        if _has_page(obj.row.model):
+            by_table[obj.row.model, obj.row.alias][obj.row.pk] = obj
+    for (model, alias), by_pk in by_table.items():
+        for batch in in_batches(all_rows(model, alias), by_pk):
+            yield from ((by_pk[instance.pk], instance) for instance in batch)
+
+
+def _has_page(model: Any) -> bool:
+    return any(site.is_registered(model) for site in all_sites)
+
+
+def _roots(context: RunContext, objects: Sequence[RecordedObject]) -> Iterator[Model]:
+    """Yield the object of the page, and the written ones of its model, as they are."""
+    page = context.page
+    model = model_of_label(f"{page.app_label}.{page.model_name}")
+    if model is None:
+        return
+    pks = [obj.row.pk for obj in objects if concrete(obj.row.model) is concrete(model)]
+    rows = model._base_manager.all()
+    if page.object_id:
+        found = value_or(None, lambda: rows.filter(pk=page.object_id).first())
+        if found is not None:
+            yield found
+            pks = [pk for pk in pks if pk != found.pk]
+    for batch in in_batches(rows, dict.fromkeys(pks)):
+        yield from batch
+
+
+def _text(error: ValidationError) -> str:
+    if not hasattr(error, "error_dict"):
+        return " ".join(error.messages)
+    return " ".join(
+        f"{_label(name)}{' '.join(texts)}" for name, texts in error.message_dict.items()
+    )
+
+
+def _label(name: str) -> str:
+    return "" if name == NON_FIELD_ERRORS else f"{name}: "

@@ -1,0 +1,70 @@
+"""Pages that packages and second sites add are known as those of Django's own admin."""
+
+from types import ModuleType
+
+import pytest
+from django.contrib import admin
+from django.http import HttpResponse
+from django.urls import clear_url_caches, path
+
+from ai_assistant.context.page import find_page
+from ai_assistant.modules.resolve import module_for
+from tests.warehouse.models import Product, Supplier
+
+
+class AddingAdmin(admin.ModelAdmin):
+    def get_urls(self):
+        view = self.admin_site.admin_view
+        prefix = "warehouse_product"
+        return [
+            path("export/", view(self.export), name=f"{prefix}_export"),
+            path("<path:object_id>/old/", view(page), name=f"{prefix}_old_history"),
+            path("", view(self.change_view), {"object_id": "1"}, f"{prefix}_change"),
+            *super().get_urls(),
+        ]
+
+    def export(self, request):
+        return HttpResponse()
+
+
+def page(request, object_id=""):
+    return HttpResponse()
+
+
+@pytest.fixture(autouse=True)
+def _sites(settings):
+    first, second = admin.AdminSite("admin"), admin.AdminSite("second")
+    for site in (first, second):
+        site.register(Product, AddingAdmin)
+        site.register(Supplier)
+    urls = ModuleType("urls_of_two_sites")
+    urls.urlpatterns = [path("admin/", first.urls), path("second/", second.urls)]
+    settings.ROOT_URLCONF = urls
+    clear_url_caches()
+    yield
+    clear_url_caches()
+
+
+@pytest.mark.parametrize(
+    ("at", "action", "object_id", "module"),
+    [
+        ("product/export/", "", "", "default"),
+        ("product/7/old/", "", "7", "default"),
+        ("product/", "change", "1", "admin-form"),
+        ("supplier/", "changelist", "", "admin-list"),
+        ("supplier/3/history/", "history", "3", "admin-history"),
+    ],
+)
+@pytest.mark.parametrize("site", ["admin", "second"])
+def test_page(site, at, action, object_id, module):
+    found = find_page(f"/{site}/warehouse/{at}")
+
+    assert found.info.model_name == at.partition("/")[0]
+    assert (found.info.action, found.info.object_id) == (action, object_id)
+    assert found.model_admin.admin_site.name == site
+    assert module_for(found.info).id == module
+
+
+@pytest.mark.parametrize("site", ["admin", "second"])
+def test_start_page(site):
+    assert module_for(find_page(f"/{site}/").info).id == "admin-index"
