@@ -18,6 +18,7 @@ FETCHES = {
     "the outbox: send": ["sending.js"],
     "frames by HTTP": ["polling.js"],
     "tools of the page": ["tools.js"],
+    "pages of the site": ["follow.js"],
     "JSON and clipboard": ["sync.js", "copy.js"],
 }
 TEMPLATES = Path(ai_assistant.__file__).parent / "templates"

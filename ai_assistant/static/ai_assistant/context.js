@@ -94,6 +94,8 @@ const refresh = async () => {
   if (isOpen() && list() && (await redrawChips?.())) onChipsDrawn();
 };
 
+root.addEventListener("aia:followed", refresh); // they name the object
+
 export const onChipsDrawn = () => {
   root.toggleAttribute("data-readonly", "readonly" in list().dataset);
   collectItems();

@@ -17,6 +17,14 @@ export const get = (url, values) => {
   });
 };
 
+/**
+ * Gets a page of the site as a browser does.
+ *
+ * @param {string} url
+ */
+export const getPage = (url) =>
+  fetch(url, { cache: "no-store", signal: AbortSignal.timeout(15_000) });
+
 const KEEPALIVE_BYTES = 60_000; // more than this a browser refuses
 /**
  * Posts a form; the request outlives the page, unless it is too long for that.

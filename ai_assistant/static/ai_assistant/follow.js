@@ -1,21 +1,21 @@
 // The page follows what the assistant changes: rows of a list, fields of a form, texts.
 
 import { isChanged, isDirty } from "./dirty.js";
-import { parse } from "./frames.js";
-import { redrawChips } from "./items.js";
+import { getPage } from "./fetching.js";
 import { byId, emit, pagePath, root, translate } from "./root.js";
 
 const SHOWN_MS = 4000;
-const WAIT_MS = 15_000;
 const OPENED = "_aia_opened"; // the field that says what the form was opened with
 const OWN = ["csrfmiddlewaretoken", OPENED];
 const MOST_CHARS = 60; // of a value in a button
 
 /** @typedef {any} Field an input, a select or a textarea */
 
-const fetchPage = async () => {
-  const signal = AbortSignal.timeout(WAIT_MS);
-  const response = await fetch(pagePath(), { cache: "no-store", signal });
+/** @typedef {(html: string) => DocumentFragment} Parse */
+
+/** @param {Parse} parse */
+const fetchPage = async (parse) => {
+  const response = await getPage(pagePath());
   return response.ok && !response.redirected ? parse(await response.text()) : null;
 };
 
@@ -69,7 +69,7 @@ const mergeRow = (row, fresh) => {
   let isNew = false;
   for (const [n, cell] of [...row.cells].entries()) {
     if (!cells[n] || cell.querySelector(".action-select")) continue; // is ticked, maybe
-    if (cell.innerHTML === cells[n].innerHTML) continue;
+    if (cell.isEqualNode(cells[n])) continue;
     isNew ||= cell.textContent !== cells[n].textContent;
     cell.replaceWith(cells[n]);
   }
@@ -248,15 +248,18 @@ const followForm = (page) => {
 let isAsking = false;
 let isAskedAgain = false;
 
-/** @param {string} id of the bar that asks to load the page anew, if it cannot follow */
-export const follow = async (id) => {
+/**
+ * @param {string} id of the bar that asks to load the page anew, if it cannot follow
+ * @param {Parse} parse
+ */
+export const follow = async (id, parse) => {
   if (isAsking) {
     isAskedAgain = true;
     return;
   }
   isAsking = true;
   const path = pagePath();
-  const page = await fetchPage().catch(() => /** @type {null} */ (null));
+  const page = await fetchPage(parse).catch(() => /** @type {null} */ (null));
   isAsking = false;
   if (path !== pagePath()) return;
   const isDone = page && (rowsOf(document) ? followList(page) : followForm(page));
@@ -266,9 +269,8 @@ export const follow = async (id) => {
     const panel = page.querySelector("#aia");
     root.dataset.opened = panel?.dataset.opened ?? root.dataset.opened;
     emit("followed");
-    await redrawChips(); // they name the object
   }
   if (!isAskedAgain) return;
   isAskedAgain = false;
-  await follow(id);
+  await follow(id, parse);
 };

@@ -57,7 +57,7 @@ const following = lazy(() => import("./follow.js"));
 /** @param {[name: string, value: any]} news */
 const tell = ([name, value]) => {
   if (name === "say") speak("say", value);
-  else if (name === "stale") following().then((page) => page?.follow(value));
+  else if (name === "stale") following().then((page) => page?.follow(value, parse));
   else emit(name, value);
 };
 
