@@ -82,6 +82,18 @@ def object_changed_since(
     ).exists()
 
 
+def model_changed_since(
+    model: Any, parts: Parts, *, moment: datetime, user_id: UserKey
+) -> bool:
+    """Return whether a run for the user has changed such objects after `moment`."""
+    tables = [*tables_of(model), *(table for table, _attname in parts)]
+    return RowChange.objects.filter(
+        model__in=tables,
+        change_set__created_at__gt=moment,
+        change_set__user_id=user_id,
+    ).exists()
+
+
 def tables_of(model: Any) -> list[str]:
     """Return the tables of an object: that of the model, and those of its parents."""
     return [label(table_model) for table_model in (model, *meta(model).all_parents)]

@@ -181,7 +181,12 @@ class Message(models.Model):
     @property
     def text(self) -> str:
         """The text of the message, without reasoning and calls."""
-        return "".join(part["text"] for part in self.parts if part["type"] == "text")
+        return text_of(self.parts)
+
+
+def text_of(parts: list[dict[str, Any]]) -> str:
+    """Return the text of a message's parts, without reasoning and calls."""
+    return "".join(part["text"] for part in parts if part["type"] == "text")
 
 
 class Feedback(models.Model):

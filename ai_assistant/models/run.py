@@ -106,9 +106,12 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Runs, and which of them a conversation shows."""
 
     def shown(self) -> Self:
-        """Return those that end what is shown, the newest first: that one counts."""
-        behind = Run.objects.filter(after=models.OuterRef("pk"))
-        is_newest = models.Q(conversation__shown_run=None) & ~models.Exists(behind)
+        """
+        Return the runs of which the first one ends what its conversation shows.
+
+        That is the chosen one, else the newest, behind which nothing can stand.
+        """
+        is_newest = models.Q(conversation__shown_run=None)
         is_chosen = models.Q(conversation__shown_run=models.F("pk"))
         return self.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
 

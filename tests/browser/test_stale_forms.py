@@ -1,5 +1,6 @@
 """A form that is open while the assistant changes its object, in a real browser."""
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -21,6 +22,18 @@ ASK = "Rename it. [[script:stale]]"
 DRAFTS = """SELECT section.id FROM questionnaires_section section
   JOIN questionnaires_questionnaire owner ON owner.id = section.questionnaire_id
   WHERE owner.status = 'draft' ORDER BY section.id"""
+
+
+# What scripts of a site do to a form, so that it cannot follow.
+ONE_FIELD_MORE = """() => {
+  const field = document.createElement("input");
+  field.name = "one_more";
+  document.querySelector("#section_form").append(field);
+}"""
+
+LISTEN = (
+    "() => document.addEventListener('aia:changed', (e) => window.heard = e.detail)"
+)
 
 
 class Section:
@@ -67,32 +80,88 @@ def save(page: Page) -> None:
         page.locator("#content [type=submit]").first.click()
 
 
-class TestBar:
+class TestForm:
     @pytest.mark.smoke
-    def test_bar_appears_at_once_and_loads_the_page_anew(
+    def test_field_follows_at_once_and_can_be_put_back(
         self, panel: Panel, section: Section
     ) -> None:
         panel.goto(section.path)
+        old = panel.page.input_value("#id_title")
+
+        panel.page.evaluate(LISTEN)
+        section.rename(panel, "Sleep")
+
+        expect(panel.page.locator("#id_title")).to_have_value("Sleep")
+        expect(panel.page.locator("#content h2").first).to_have_text("Sleep")
+        expect(panel.page.locator("#aia-context")).to_contain_text("Sleep")
+        assert {"model": MODEL, "pk": str(section.id)} in panel.page.evaluate("heard")
+        expect(panel.page.locator("#id_title")).to_have_class(re.compile("aia-changed"))
         expect(bar(panel)).to_be_hidden()
+        panel.page.get_by_role("button", name=f"Put back: {old}").click()
+        expect(panel.page.locator("#id_title")).to_be_focused()
+        save(panel.page)
+        assert section.title() == old
+
+    def test_field_follows_a_second_change(
+        self, panel: Panel, section: Section
+    ) -> None:
+        panel.goto(section.path)
+        section.rename(panel, "One")
+        expect(panel.page.locator("#id_title")).to_have_value("One")
+
+        section.rename(panel, "Two")
+
+        expect(panel.page.locator("#id_title")).to_have_value("Two")
+        expect(panel.page.get_by_role("button", name="Put back: One")).to_be_visible()
+
+    def test_words_of_the_person_stay_and_the_others_can_be_taken(
+        self, panel: Panel, section: Section
+    ) -> None:
+        panel.goto(section.path)
+        panel.page.fill("#id_title", "My own words")
+        section.rename(panel, "Pain")
+
+        panel.page.get_by_role("button", name="Take: Pain").click()
+
+        assert panel.page.input_value("#id_title") == "Pain"
+
+
+class TestList:
+    def test_row_follows_at_once(self, panel: Panel, section: Section) -> None:
+        panel.goto(f"/admin/questionnaires/section/?id={section.id}")
+        row = panel.page.locator("#result_list tbody tr")
+        row.locator("input.action-select").check()
 
         section.rename(panel, "Sleep")
 
-        expect(bar(panel)).to_be_visible()
-        assert "This section has changed since you opened the page." in (
-            bar(panel).inner_text()
-        )
-        assert panel.page.input_value("#id_title") != "Sleep"
-        with panel.page.expect_navigation():
-            bar(panel).get_by_role("button", name="Reload the page").click()
-        panel.ready()
-        assert panel.page.input_value("#id_title") == "Sleep"
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("Sleep")
+        expect(row).to_have_class(re.compile("aia-changed"))
+        expect(row.locator("input.action-select")).to_be_checked()
         expect(bar(panel)).to_be_hidden()
 
+    def test_row_that_fits_no_more_goes(self, panel: Panel, section: Section) -> None:
+        section.rename(panel, "Zebra")
+        panel.goto("/admin/questionnaires/section/?q=Zebra")
+        others = panel.page.locator("#result_list tbody tr").count()
+
+        section.rename(panel, "Sleep")
+
+        if others > 1:
+            expect(panel.page.locator("#result_list tbody tr")).to_have_count(
+                others - 1
+            )
+        else:  # a list without rows is another page
+            expect(bar(panel)).to_be_visible()
+
+
+class TestBar:
     def test_bar_asks_before_it_loses_what_was_entered(
         self, panel: Panel, section: Section
     ) -> None:
         panel.goto(section.path)
         panel.page.fill("#id_position", "77")
+        panel.page.evaluate(ONE_FIELD_MORE)
         section.rename(panel, "Rest")
 
         bar(panel).get_by_role("button", name="Reload the page").click()
@@ -108,7 +177,27 @@ class TestBar:
         assert panel.page.input_value("#id_title") == "Rest"
         assert panel.page.input_value("#id_position") != "77"
 
-    def test_bar_stands_in_each_tab_of_the_object_and_in_no_other(
+    def test_form_that_cannot_follow_loads_the_page_anew(
+        self, panel: Panel, section: Section
+    ) -> None:
+        panel.goto(section.path)
+        expect(bar(panel)).to_be_hidden()
+        panel.page.evaluate(ONE_FIELD_MORE)
+
+        section.rename(panel, "Sleep")
+
+        expect(bar(panel)).to_be_visible()
+        assert "This section has changed since you opened the page." in (
+            bar(panel).inner_text()
+        )
+        assert panel.page.input_value("#id_title") != "Sleep"
+        with panel.page.expect_navigation():
+            bar(panel).get_by_role("button", name="Reload the page").click()
+        panel.ready()
+        assert panel.page.input_value("#id_title") == "Sleep"
+        expect(bar(panel)).to_be_hidden()
+
+    def test_each_tab_of_the_object_follows_and_no_other(
         self, panel: Panel, section: Section, oracle: Oracle
     ) -> None:
         panel.goto(section.path)
@@ -122,8 +211,8 @@ class TestBar:
 
         section.rename(panel, "Night")
 
-        expect(bar(panel)).to_be_visible()
-        expect(bar(same)).to_be_visible()
+        for tab in (panel, same):
+            expect(tab.page.locator("#id_title")).to_have_value("Night")
         other.wait(lambda: "It is renamed." in other.log.inner_text(), "the answer")
         expect(bar(other)).to_be_hidden()
 
@@ -136,7 +225,7 @@ class TestBar:
 
             section.rename(panel, "Dream")
 
-            expect(bar(panel)).to_be_visible()
+            expect(panel.page.locator("#id_title")).to_have_value("Dream")
 
     def test_panel_that_is_opened_later(
         self, panel: Panel, section: Section, visit: Visit, server: DemoServer
@@ -150,7 +239,7 @@ class TestBar:
 
         late.open()
 
-        expect(bar(late)).to_be_visible()
+        expect(late.page.locator("#id_title")).to_have_value("Morning")
 
 
 class TestSave:
@@ -159,6 +248,7 @@ class TestSave:
     ) -> None:
         panel.goto(section.path)
         panel.page.fill("#id_position", "55")
+        panel.page.evaluate(ONE_FIELD_MORE)
         section.rename(panel, "Exercise")
 
         save(panel.page)

@@ -1,7 +1,8 @@
-"""What an undo could not take back of a change, said before the change is made."""
+"""What an undo could not take back of a change, and until when it can, said before."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models
@@ -100,3 +101,10 @@ def _of_all(changes: Changes) -> Iterator[str]:
         yield _("Images of at most %(most)d rows are kept.") % {
             "most": conf.CHANGED_ROWS
         }
+
+
+def kept_until(made: datetime) -> datetime | None:
+    """Return until when a change can be undone at least; None: as long as it is kept."""
+    named = ("UNDO_DAYS", "CONVERSATION_DAYS")
+    days = [one for name in named if (one := conf.get("RETENTION", name)) is not None]
+    return made + timedelta(days=min(days)) if days else None

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count
+from django.db import connection
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.storage.lease import db_id
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -18,6 +19,16 @@ from ai_assistant.types import WRITING, UserKey
 
 Row = tuple[UUID, UUID | None, datetime]  # a run, the one before it, when it began
 DONE = (CallStatus.COMPLETE, CallStatus.UNKNOWN)
+
+# The newest runs, and how many more there are than runs that others stand behind. Asked
+# for each message, so not composed anew.
+LINE = """
+SELECT id, after_id,
+  (SELECT COUNT(*) - COUNT(DISTINCT after_id) FROM {run} WHERE conversation_id = %s)
+FROM {run} WHERE conversation_id = %s AND created_at <= %s
+ORDER BY created_at DESC, id DESC {limit}
+"""
+_CREATED = Run._meta.get_field("created_at")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,31 +133,37 @@ def seen_by(run: Run, most: int | None = None) -> tuple[list[UUID], list[UUID]]:
     """
     if run.after_id is None and run.kind == RunKind.MESSAGE:
         return [run.pk], []
-    if not _has_branches(run.conversation_id):
-        # A long one is not read whole for each of its messages.
-        return _line_to(run, most), []
+    line = _line_to(run, most)
+    if line is not None:
+        return line, []
     tree = Tree(_rows(run.conversation_id))
     path = tree.path_to(run.pk)
     return path, tree.elsewhere(path)
 
 
-def _line_to(run: Run, most: int | None) -> list[UUID]:
-    runs = Run.objects.filter(
-        conversation_id=run.conversation_id, created_at__lte=run.created_at
-    )
-    newest = runs.order_by("-created_at", "-pk").values_list("pk", "after_id")
-    after = dict(newest[:most])
+def _line_to(run: Run, most: int | None) -> list[UUID] | None:
+    """Return the last runs up to `run`; None if the conversation has branches."""
+    own = db_id(run.conversation_id)
+    began = _CREATED.get_db_prep_value(run.created_at, connection)
+    table = Run._meta.db_table
+    with connection.cursor() as cursor:
+        # A long one is not read whole for each of its messages.
+        cursor.execute(
+            LINE.format(run=table, limit=f"LIMIT {most:d}" if most else ""),
+            [own, own, began],
+        )
+        rows = cursor.fetchall()
+    if rows and rows[0][2] > 1:
+        return None  # two stand behind the same one, or at the beginning
+    after = {_uuid(pk): after and _uuid(after) for pk, after, _others in rows}
     line = [run.pk]
     while (before := after.get(line[-1])) is not None:
         line.append(before)
     return line[::-1]
 
 
-def _has_branches(conversation_id: UUID) -> bool:
-    """Return whether two runs of a conversation stand behind the same one, or none."""
-    runs = Run.objects.filter(conversation_id=conversation_id).order_by()
-    behind = runs.values("after_id").annotate(count=Count("pk"))
-    return behind.filter(count__gt=1).exists()
+def _uuid(value: UUID | str) -> UUID:
+    return value if isinstance(value, UUID) else UUID(value)
 
 
 def before_next(
@@ -160,7 +177,7 @@ def before_next(
     """
     named = behind if beside is None else beside
     if named is None:
-        return conversation.runs.shown().first()
+        return conversation.runs.shown().only("loaded_tools").first()
     found = conversation.runs.filter(pk=named).select_related("after").first()
     if found is None:
         raise Refused("not_found", "")

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from ai_assistant import conf
 from ai_assistant.engine.storage.branches import seen_by
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.conversation import Message
+from ai_assistant.models.conversation import Message, text_of
 from ai_assistant.models.run import Run
 
 Entry = dict[str, Any]  # a message in the OpenAI chat form
@@ -79,6 +79,28 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 FUNCTION_NAME_CHARS = 64
 
 
+class Told(NamedTuple):
+    """What of a message, and of its step, the model is told."""
+
+    run_id: UUID
+    role: str
+    text: str
+    position: int
+    step_id: int | None = None
+    provider_fields: dict[str, Any] | None = None
+
+
+class Called(NamedTuple):
+    """What of a call and its result the model is told."""
+
+    pk: UUID
+    provider_id: str
+    name: str
+    arguments: Any
+    provider_fields: dict[str, Any]
+    result_text: str
+
+
 def chat_messages(
     run: Run,
     path: Sequence[UUID] | None = None,
@@ -94,7 +116,7 @@ def chat_messages(
     fit into HISTORY_CHARS, beginning with the question of a run; a call and its result
     are never parted.
     """
-    messages = said or _recent(run, path)
+    messages = [_told(one) for one in said] if said else _recent(run, path)
     calls = {} if said else _calls_by_step(messages)
     names = _CallNames()
     groups: list[Group] = []
@@ -102,23 +124,34 @@ def chat_messages(
         if message.role == Message.Role.USER:
             groups.append([{"role": "user", "content": message.text}])
         else:
-            step = getattr(message, "step", None)
-            own = calls.get(step.pk, []) if step else []
+            own = calls.get(message.step_id, [])
             groups.append(_assistant(message, own, names))
     begins = [begins for _message, begins in _with_beginnings(messages)]
     return [entry for group in _fitting(groups, begins, run) for entry in group]
 
 
-def _recent(run: Run, path: Sequence[UUID] | None) -> list[Message]:
+def _told(message: Message) -> Told:
+    return Told(message.run_id, message.role, message.text, message.position)
+
+
+def _recent(run: Run, path: Sequence[UUID] | None) -> list[Told]:
     most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
     seen = seen_by(run, most)[0] if path is None else path
     # Each run has a message at least: no more of them are needed than messages.
     told = Message.objects.filter(
         conversation_id=run.conversation_id, run_id__in=seen[-most:]
-    )
-    recent = list(told.select_related("step").order_by("-position")[:most])
-    is_cut = len(recent) == most
-    return _from_question_on(list(reversed(recent)), run, is_cut=is_cut)
+    ).order_by("-position")
+    # By columns: to make an object of each row costs as much as all the rest. One more
+    # than is told says whether the first one begins its run.
+    rows = told.values_list(
+        *("run_id", "role", "parts", "position", "step", "step__provider_fields")
+    )[: most + 1]
+    recent = [
+        Told(run_id, role, text_of(parts), *others)
+        for run_id, role, parts, *others in rows
+    ]
+    earlier = recent[most].run_id if len(recent) > most else None
+    return _from_question_on(recent[:most][::-1], run, earlier)
 
 
 def question_of(run: Run) -> Message | None:
@@ -146,56 +179,44 @@ def _fitting(groups: list[Group], begins: list[bool], run: Run) -> list[Group]:
 
 
 def _from_question_on(
-    messages: list[Message], run: Run, *, is_cut: bool
-) -> list[Message]:
-    for index, (message, begins) in enumerate(_with_beginnings(messages)):
-        if begins and (index or not is_cut or _is_question(message)):
+    messages: list[Told], run: Run, earlier: UUID | None
+) -> list[Told]:
+    """Return them from the first question on; `earlier` is the run before them."""
+    for index, (_message, begins) in enumerate(_with_beginnings(messages, earlier)):
+        if begins:
             return messages[index:]
     # One run with more messages than the window: its question comes first.
     asked = question_of(run)
-    return [asked, *messages] if asked else messages
+    return [_told(asked), *messages] if asked else messages
 
 
-def _with_beginnings(messages: list[Message]) -> Iterator[tuple[Message, bool]]:
-    """
-    Yield each message, and whether its run begins with it.
-
-    Of the first one that is not known: it may be one that was said within a run.
-    """
-    before = None
+def _with_beginnings(
+    messages: list[Told], earlier: UUID | None = None
+) -> Iterator[tuple[Told, bool]]:
+    """Yield each message, and whether its run begins with it."""
+    before = earlier
     for message in messages:
         is_user = message.role == Message.Role.USER
         yield message, is_user and message.run_id != before
         before = message.run_id
 
 
-def _is_question(message: Message) -> bool:
-    own = Message.objects.filter(run_id=message.run_id)
-    return not own.filter(position__lt=message.position).exists()
-
-
-def _calls_by_step(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:
-    steps = [
-        step.pk for message in messages if (step := getattr(message, "step", None))
-    ]
-    calls: dict[int, list[ToolCall]] = {}
-    for call in (
-        ToolCall.objects.filter(step_id__in=steps, parent=None)
-        .defer("result")
-        .order_by("position")
-    ):
-        calls.setdefault(call.step_id, []).append(call)
+def _calls_by_step(messages: list[Told]) -> dict[int | None, list[Called]]:
+    steps = [one.step_id for one in messages if one.step_id is not None]
+    own = ToolCall.objects.filter(step_id__in=steps, parent=None).order_by("position")
+    calls: dict[int | None, list[Called]] = {}
+    for step_id, *columns in own.values_list("step_id", *Called._fields):
+        calls.setdefault(step_id, []).append(Called(*columns))
     return calls
 
 
 def _assistant(
-    message: Message, calls: list[ToolCall], names: "_CallNames"
+    message: Told, calls: list[Called], names: "_CallNames"
 ) -> list[dict[str, Any]]:
     if not calls and not message.text:
         return []
-    step = getattr(message, "step", None)
     entry: dict[str, Any] = {
-        **(step.provider_fields if step else {}),
+        **(message.provider_fields or {}),
         "role": "assistant",
         "content": message.text or None,
     }
@@ -214,7 +235,7 @@ def _assistant(
     return [entry, *results]
 
 
-def _tool_call(name: str, call: ToolCall) -> dict[str, Any]:
+def _tool_call(name: str, call: Called) -> dict[str, Any]:
     return {
         **call.provider_fields,
         "id": name,
@@ -233,7 +254,7 @@ class _CallNames:
     def __init__(self) -> None:
         self._seen: set[str] = set()
 
-    def of(self, call: ToolCall) -> str:
+    def of(self, call: Called) -> str:
         name = call.provider_id
         if not name or name in self._seen:
             name = f"call_{call.pk.hex[:24]}"

@@ -2,7 +2,7 @@
 // The only place that turns text into HTML without htmx.
 
 import { swap } from "./htmx.js";
-import { byId, emit, policy, root } from "./root.js";
+import { byId, emit, lazy, policy, root } from "./root.js";
 import { setRunState, speak } from "./state.js";
 
 /** @param {string} html */
@@ -52,10 +52,12 @@ const showState = (name) => {
     ended.removeAttribute("aria-busy");
 };
 
+const following = lazy(() => import("./follow.js"));
+
 /** @param {[name: string, value: any]} news */
 const tell = ([name, value]) => {
   if (name === "say") speak("say", value);
-  else if (name === "stale") byId(value)?.removeAttribute("hidden");
+  else if (name === "stale") following().then((page) => page?.follow(value));
   else emit(name, value);
 };
 

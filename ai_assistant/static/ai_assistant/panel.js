@@ -141,9 +141,9 @@ export const send = async (text) => {
  */
 export const undo = async (run = "") => {
   await Promise.all([open(), startHtmx()]);
-  /** @type {HTMLAnchorElement[]} */
-  const links = [...root.querySelectorAll("a[data-aia-undo]")];
-  const link = links.findLast(({ href }) => href.endsWith(run));
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const links = root.querySelectorAll("a[data-aia-undo]");
+  const link = [...links].findLast(({ href }) => href.endsWith(run));
   link?.click();
   return Boolean(link);
 };

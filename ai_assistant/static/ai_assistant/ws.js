@@ -214,6 +214,9 @@ const sendMessage = (message) => {
 /** Asks for what this page has just done, in case no notification tells of it. */
 export const requestUpdates = () => sendMessage({ type: "look" });
 root.addEventListener("htmx.after.request", requestUpdates);
+root.addEventListener("aia:followed", () =>
+  sendMessage({ type: "look", opened: root.dataset.opened })
+);
 root.addEventListener("aia:signed-out", endSession);
 
 export function stop() {

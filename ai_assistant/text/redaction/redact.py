@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from re import Match
 from typing import Any
 
@@ -186,7 +186,7 @@ def redact_json(value: Any) -> Any:
 
 def redact_values_json(value: Any) -> Any:
     """Return the JSON `value` without the secrets of this site."""
-    return _mapped(value, redact_values)
+    return _mapped(value, partial(_without_values, secrets=site_secrets()))
 
 
 def _without_patterns(text: str) -> str:

@@ -228,6 +228,8 @@ class PanelConsumer(AsyncWebsocketConsumer):
         elif hello is not None:
             await self._attach(hello)
         elif kind == "look" and self.pump is not None:
+            if opened := str(said.get("opened", "")):  # the page is as new as that
+                self.pump.projection.panel.page.opened = opened
             self.pump.follower.wake()
         elif kind not in OTHER_FRAMES:
             await self._bad_frame()

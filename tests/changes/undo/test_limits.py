@@ -93,7 +93,8 @@ def test_what_goes_along_and_does_not_come_back(boss, stock):
     assert told.undo_limits == ("marks: No.",)
 
 
-def test_file_that_is_too_large(boss, stock, monkeypatch):
+def test_file_that_is_too_large(boss, stock, monkeypatch, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
     stock.chair.cover.save("a.txt", ContentFile(b"too large"))
     shown = preview("delete_objects", boss, model=MODEL, ids=[stock.chair.pk])
     monkeypatch.setattr(conf, "CHANGED_BYTES", 5)

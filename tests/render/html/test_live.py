@@ -424,6 +424,7 @@ class TestUndo:
         """Let the tab follow; return what becomes of its banner."""
         ops = tab.projection.catch_up()
         tab.page.apply(ops)
+        assert ["tell", "changed", [{"model": "testapp.effect", "pk": "1"}]] in ops
         return [html for _kind, target, html in ops if target == "aia-undo-banner"]
 
     @pytest.mark.row("R04")

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +13,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ai_assistant import conf
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.display import display_value, sentences_of_gaps
+from ai_assistant.changes.undo.limits import kept_until
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
     FieldChange,
@@ -30,6 +29,7 @@ from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.tools.data.access.values import object_name
 
 Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
+MOST_TOLD = 100  # objects, to the scripts of a page
 MOST_NAMES = 200  # of related objects that are looked up, of each model
 
 
@@ -124,6 +124,15 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     }
 
 
+def changed_objects(run_id: UUID) -> list[Entry]:
+    """Return the model, as "app.model", and the key of what a run has changed."""
+    rows = RowChange.objects.filter(
+        change_set__run_id=run_id, change_set__kind=ChangeSet.Kind.CALL
+    ).order_by("change_set__created_at", "order")
+    named = rows.values_list("model", "object_id")[:MOST_TOLD]
+    return [{"model": model, "pk": pk} for model, pk in dict.fromkeys(named)]
+
+
 def undo_offer(changes: Entry | None) -> Entry | None:
     """Return what `undo_banner.html` draws of an ended run; None once it was undone."""
     undo = changes["undo"] if changes else None
@@ -160,7 +169,7 @@ def undo_entries(
     return {
         run_id: {
             "url": f"{address}?run={run_id}" if left else "",
-            "until": undo_limit(oldest) if left else None,
+            "until": kept_until(oldest) if left else None,
             "is_undone": bool(taken),
             "is_whole": taken == count,
             "redo": f"{address}?change={undone[run_id].pk}"
@@ -170,13 +179,6 @@ def undo_entries(
         }
         for run_id, count, taken, left, oldest in totals
     }
-
-
-def undo_limit(made: datetime) -> datetime | None:
-    """Return until when a change can be undone at least; None: as long as it is kept."""
-    named = ("UNDO_DAYS", "CONVERSATION_DAYS")
-    days = [one for name in named if (one := conf.get("RETENTION", name)) is not None]
-    return made + timedelta(days=min(days)) if days else None
 
 
 def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:

@@ -12,7 +12,11 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.providers import warmup
-from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
+from ai_assistant.render.html.diffs.changes import (
+    changed_objects,
+    changes_of_runs,
+    undo_offer,
+)
 from ai_assistant.render.html.fragments import (
     entry_html,
     fragment,
@@ -106,8 +110,8 @@ class Projection:
         self.texts = Texts()
         self.drafts = LiveTexts()
         self._groups: set[str] = set()  # of cards, that the page has
-        self._changed = ""  # what was shown of the changes of the run
-        self._undos: set[UUID] = set()  # what was undone or redone, and drawn
+        self._changed: Op = []  # how the changes of the run are drawn
+        self._undos: dict[UUID, UUID] | None = None  # and redos, as they were drawn
         self._title = ""
         self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
@@ -121,7 +125,7 @@ class Projection:
         if conversation is None:
             return []
         self._title = conversation.title
-        self._undos.clear()  # the page may be older than some
+        self._undos = None  # the page may be older than some
         queued = queue_entry(conversation.pk)  # first: what was started stands below
         self._queue, self._why = None, queued["why"]
         since = self._run(conversation, run_id)
@@ -168,23 +172,16 @@ class Projection:
 
     def _undone(self, last: Run) -> list[Op]:
         """Return how changes are drawn that were undone or redone meanwhile."""
-        undos = undos_in(self.conversation_id)
-        runs = {run for change, run in undos.items() if change not in self._undos}
-        self._undos.update(undos)
-        if not runs:
-            return []
-        changes = changes_of_runs(runs)
-        ops: list[Op] = [
-            [
-                "innerMorph",
-                f"r-{run}-changes",
-                fragment("changes", entry={"changes": found}, panel=self.panel),
-            ]
-            for run, found in changes.items()
-        ]
+        known, self._undos = self._undos, undos_in(self.conversation_id)
+        new = self._undos.keys() - (known or {}).keys()
+        runs = {self._undos[change] for change in new}
+        changes = changes_of_runs(runs) if runs else {}
+        ops = [self._listed(run, found) for run, found in changes.items()]
+        if known is not None:  # else the page may have been opened since
+            ops += [["tell", "changed", changed_objects(run)] for run in changes]
         if last.pk in changes:
             ops.append(self._offered(changes[last.pk]))
-        return [*ops, *self._stale()]
+        return [*ops, *self._stale()] if ops else []
 
     def _queued(self, entry: Entry) -> list[Op]:
         """Return how what waits is drawn, if that is not as it was."""
@@ -227,21 +224,18 @@ class Projection:
             return []
         self.run_id, self.seq, self.has_ended = run.pk, drawn.seq, run.is_final
         self.texts.restart(self._parts, drawn, run.epoch)
-        self._changed = ""
+        self._changed = []
         self._groups = {
             part["id"]
             for entry in answers(drawn.entries)
             for part in entry["parts"]
             if part["kind"] == "group"
         }
-        ops: list[Op] = [
-            *self.drafts.drop(),
-            ["delete", "aia-empty", ""],
-            ["delete", "aia-later", ""],
-            titled(conversation),
-        ]
+        gone: list[Op] = [["delete", one, ""] for one in ("aia-empty", "aia-later")]
         return [
-            *ops,
+            *self.drafts.drop(),
+            *gone,
+            titled(conversation),
             *(
                 self._entries(drawn)
                 if drawn.goes_on
@@ -343,12 +337,15 @@ class Projection:
 
     def _changes(self, run: Run) -> list[Op]:
         """Return how the list of what the run has changed is drawn, if it grew."""
-        entry = {"changes": changes_of_runs([run.pk]).get(run.pk)}
-        html = fragment("changes", entry=entry, panel=self.panel)
-        if html == self._changed:
+        listed = self._listed(run.pk, changes_of_runs([run.pk]).get(run.pk))
+        if listed == self._changed:
             return []
-        self._changed = html
-        return [["innerMorph", f"r-{run.pk}-changes", html], *self._stale()]
+        self._changed = listed
+        return [listed, ["tell", "changed", changed_objects(run.pk)], *self._stale()]
+
+    def _listed(self, run_id: UUID, changes: Entry | None) -> Op:
+        html = fragment("changes", entry={"changes": changes}, panel=self.panel)
+        return ["innerMorph", f"r-{run_id}-changes", html]
 
     def _stale(self) -> list[Op]:
         """Return how the page says that its object is not what it shows any more."""

@@ -1,4 +1,4 @@
-"""The bar that says that the object of the page was changed since it was opened."""
+"""The bar that says that what the page shows was changed since it was opened."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ai_assistant.changes.capture.images import object_id
-from ai_assistant.changes.staleness import object_changed_since
+from ai_assistant.changes.staleness import model_changed_since, object_changed_since
 from ai_assistant.changes.values import label, meta
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import UserKey
 
 DIGITS = 14  # of milliseconds
+LIST = "changelist"
+ACTIONS = (LIST, "change", "history")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,40 +22,48 @@ class StaleBar:
     """The bar of one page; hidden until the object is changed."""
 
     id: str  # of the element: another page has another one
-    name: str  # what the admin calls such an object
+    name: str  # what the admin calls such an object, or several of them
+    is_list: bool = False
     is_shown: bool = False
 
 
 def bar_of(path: str) -> StaleBar | None:
-    """Return the hidden bar of a page that shows one object; None for others."""
-    page = _object_page(path)
+    """Return the hidden bar of a page that shows rows of a model; None for others."""
+    page = _page_of_rows(path)
     if page is None:
         return None
-    name = str(page.model_admin.opts.verbose_name)
-    return StaleBar(id=f"aia-stale:{path.partition('?')[0]}", name=name)
+    is_list = page.info.action == LIST
+    options = page.model_admin.opts
+    name = options.verbose_name_plural if is_list else options.verbose_name
+    bar_id = f"aia-stale:{path.partition('?')[0]}"
+    return StaleBar(id=bar_id, name=str(name), is_list=is_list)
 
 
 def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     """
-    Return whether an assistant of the user has changed the object since `opened`.
+    Return whether an assistant of the user has changed the rows since `opened`.
 
     That is a moment in milliseconds; nothing is known of a page without one.
     """
-    page = _object_page(path)
+    page = _page_of_rows(path)
     if page is None or not _is_moment(opened):
         return False
-    key = value_or("", lambda: _key(page))
+    model = page.model_admin.model
     moment = datetime.fromtimestamp(int(opened) / 1000, UTC)
     parts = set(_parts(page.model_admin))
+    if page.info.action == LIST:
+        return model_changed_since(model, parts, moment=moment, user_id=user_id)
+    key = value_or("", lambda: _key(page))
     return bool(key) and object_changed_since(
-        page.model_admin.model, key, parts, moment=moment, user_id=user_id
+        model, key, parts, moment=moment, user_id=user_id
     )
 
 
-def _object_page(path: str) -> SitePage | None:
+def _page_of_rows(path: str) -> SitePage | None:
     page = find_page(path)
-    is_one = page is not None and page.model_admin and page.info.action == "change"
-    return page if is_one else None
+    if page is None or not page.model_admin or page.info.action not in ACTIONS:
+        return None
+    return page
 
 
 def _is_moment(said: str) -> bool:
