@@ -174,11 +174,8 @@ class Restorer:
     def _link(self, row: UndoRow) -> None:
         if row.obj is None:
             return
-        image, alias, through = (
-            row.obj.before or {},
-            row.obj.row.alias,
-            row.obj.row.model,
-        )
+        image, first = row.obj.before or {}, row.obj.row
+        alias, through = first.alias, first.model
         values = python_values(through, image)
         key = meta(through).pk.attname
         if all_rows(through, alias).filter(pk=values[key]).exists():
@@ -267,19 +264,17 @@ class Restorer:
     # --- afterwards ---
 
     def _is_as_planned(self, row: UndoRow) -> bool:
-        if row.obj is None:
+        if row.obj is None or row.action in LINKS:
             return True
         for part in row.obj.rows:
             found = self.recorder.row(part.model, part.alias, part.pk)
-            if row.action in LINKS:
-                continue
             wanted = wanted_image(row, part)
             if found is None:
                 return False
             after = found.after
+            if (wanted is None) != (after is None):
+                return False
             if wanted is None or after is None:
-                if (wanted is None) != (after is None):
-                    return False
                 continue
             files = {file.field for file in row.files}
             if any(
