@@ -106,12 +106,8 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Runs, and which of them a conversation shows."""
 
     def shown(self) -> Self:
-        """
-        Return the runs of which the first one ends what its conversation shows.
-
-        That is the chosen one, else the newest, behind which nothing can stand.
-        """
-        is_newest = models.Q(conversation__shown_run=None)
+        """Return the runs of which the first, the newest, ends what is shown."""
+        is_newest = models.Q(conversation__shown_run=None)  # nothing is behind it
         is_chosen = models.Q(conversation__shown_run=models.F("pk"))
         return self.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
 

@@ -55,7 +55,7 @@ AT_ONCE = {FOLDER / "boot.js", *reached(FOLDER / "panel.js")}
 
 class TestScripts:
     def test_closed_page_loads_little(self):
-        assert packed_bytes(FOLDER / "boot.js") <= 810
+        assert packed_bytes(FOLDER / "boot.js") <= 800
 
     def test_open_panel_loads_little_at_once(self):
         assert sum(map(packed_bytes, reached(FOLDER / "panel.js"))) <= 12_000

@@ -51,20 +51,20 @@
    */
   const map = (name) => {
     const items = (root[name] = new Map());
+    /** @type {(done?: unknown) => boolean} once it is */
     const emit = () => root.dispatchEvent(new Event(`aia:${name}`));
     return (/** @type {string} */ id, /** @type {any} */ item) => {
-      items.set(id, item);
-      emit();
-      return () => items.get(id) === item && items.delete(id) && emit();
+      emit(items.set(id, item));
+      return () => items.get(id) === item && emit(items.delete(id));
     };
   };
   window.AIAssistant = {
-    open: call("open"),
-    close: call("close"),
-    send: call("send"),
-    undo: call("undo"),
     context: map("items"),
     registerTool: map("tools"),
+    send: call("send"),
+    close: call("close"),
+    open: call("open"),
+    undo: call("undo"),
     on(name, listener) {
       root.addEventListener(`aia:${name}`, listener);
       return () => root.removeEventListener(`aia:${name}`, listener);
