@@ -30,6 +30,7 @@ sys.stdout.write(json.dumps(told))
 # What every site has, beside its own.
 BUILT_IN = {
     "ask_user",
+    "undo_changes",
     "find_tools",
     "highlight",
     "navigate_to",

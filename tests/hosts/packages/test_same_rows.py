@@ -8,29 +8,26 @@ import importlib
 import os
 from contextlib import suppress
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.db import transaction
-from django.test import Client, RequestFactory
+from django.test import Client
 
 from ai_assistant import ModelRetry, RunContext, ToolFailed
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.values import Changes, ObjectChange
 from ai_assistant.changes.verify.compare import unexpected_changes
 from ai_assistant.changes.verify.trial import completed
-from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.trial import unkept_caches
-from ai_assistant.engine.intake.submission import SentPage, Submission, accept
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models import Run
 from ai_assistant.registry import registry
-from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.tools.arguments import validate_arguments
 from ai_assistant.types import ToolResult
 from tests.hosts.packages.cases import Case
+from tests.hosts.packages.context import context_on
 from tests.hosts.packages.person import Person
 from tests.hosts.packages.rows import State, differences, state
 
@@ -93,27 +90,6 @@ def shown_card(tool: Any, context: RunContext, given: Any) -> Changes | ToolResu
     is_action = card.objects[0].kind == "action"
     is_whole = not is_action and not unexpected_changes(card, recorder)
     return card if is_whole else completed(card, recorder)
-
-
-def context_on(page: str, client: Client, user: Any) -> RunContext:
-    """Return the context of a run that this browser has started on a page."""
-    request = RequestFactory().get(page)
-    request.session, request.user = client.session, user
-    submission = Submission(
-        user_id=user.pk,
-        conversation_id=uuid4(),
-        key="one",
-        text="Do it.",
-        page=SentPage(path=page),
-        stamp=session_stamp(request),
-    )
-    run = accept(submission)
-    return RunContext(
-        user=user,
-        run_id=run.run_id,
-        conversation_id=run.conversation_id,
-        page=page_info(page),
-    )
 
 
 @pytest.mark.parametrize("name", list(cases.CASES))

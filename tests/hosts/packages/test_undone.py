@@ -10,14 +10,18 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.test import Client
 
+from ai_assistant import RunContext
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
 from ai_assistant.changes.undo.values import UndoRequest, UndoTarget
 from ai_assistant.changes.verify.auto_fields import is_side
 from ai_assistant.engine.undo import Undone, read_plan, undo
 from ai_assistant.models.change import ChangeSet
+from ai_assistant.registry import registry
+from ai_assistant.tools.arguments import validate_arguments
+from tests.hosts.packages.cases import Case
+from tests.hosts.packages.context import context_on
 from tests.hosts.packages.rows import State, state
-from tests.hosts.packages.test_same_rows import by_tool, context_on
 
 NAME = os.environ.get("HOSTS_PACKAGE", "")
 if not NAME:
@@ -51,10 +55,24 @@ def histories() -> int:
     return sum(model._base_manager.count() for model in models if is_side(model))
 
 
+def by_tool(case: Case, context: RunContext) -> str:
+    """Do a case by its tool; return why it was not done."""
+    tool = registry.tool(case.tool)
+    given = validate_arguments(tool, {"model": case.model, **case.arguments})
+    result = tool.handler(context, **given)
+    return "" if result.ok else str(result.error)
+
+
 def undone(user: Any, change: ChangeSet) -> Undone:
     target = UndoTarget(kind="change", id=change.pk)
     digest = read_plan(user.pk, target).digest
     return undo(UndoRequest(user_id=user.pk, target=target, digest=digest))
+
+
+def said(user: Any, change: ChangeSet) -> list[Any]:
+    """Return what the plan says of rows that stay as they are."""
+    plan = read_plan(user.pk, UndoTarget(kind="change", id=change.pk))
+    return [row.reason or row.fields for row in plan.rows if row.outcome != "restore"]
 
 
 @pytest.mark.parametrize(
@@ -74,9 +92,7 @@ def test_undo_and_redo_leave_the_rows_of_the_package_whole(name, boss):
     assert change is not None
     left, told = rows(), histories()
     plan = read_plan(boss.pk, UndoTarget(kind="change", id=change.pk))
-    reasons = [
-        row.reason or row.fields for row in plan.rows if row.outcome != "restore"
-    ]
+    reasons = said(boss, change)
 
     if plan.gaps or reasons:
         assert not (plan.gaps and plan.does_something), "half of it would be undone"
@@ -89,5 +105,7 @@ def test_undo_and_redo_leave_the_rows_of_the_package_whole(name, boss):
     if NAME in HISTORIES and told and case.tool != "create_object":
         assert histories() > told
     undo_change = ChangeSet.objects.get(pk=done.change_id)
+    if reasons := said(boss, undo_change):
+        pytest.skip(f"of its redo, said beforehand: {reasons}")
     undone(boss, undo_change)
     assert rows() == left
