@@ -13,10 +13,16 @@ const MOST_CHARS = 60; // of a value in a button
 
 /** @typedef {(html: string) => DocumentFragment} Parse */
 
-/** @param {Parse} parse */
+/**
+ * Fetches the open page; another page, such as an error, has no panel.
+ *
+ * @param {Parse} parse
+ */
 const fetchPage = async (parse) => {
   const response = await getPage(pagePath());
-  return response.ok && !response.redirected ? parse(await response.text()) : null;
+  if (!response.ok || response.redirected) return null;
+  const page = parse(await response.text());
+  return page.querySelector("#aia") ? page : null;
 };
 
 /** @param {Element} element */
@@ -267,7 +273,7 @@ export const follow = async (id, parse) => {
   if (isDone) {
     /** @type {HTMLElement} */
     const panel = page.querySelector("#aia");
-    root.dataset.opened = panel?.dataset.opened ?? root.dataset.opened;
+    root.dataset.opened = panel.dataset.opened ?? root.dataset.opened;
     emit("followed");
   }
   if (!isAskedAgain) return;
