@@ -15,7 +15,7 @@ const STEP = 20;
 const DEFAULT = { w: 400, h: 640, x: 20, y: 20 };
 const MIN = 320;
 const MAX_WIDTH = 800;
-const BESIDE = 960; // what a docked panel leaves to the page
+const BESIDE = 880; // what a docked panel leaves to the page
 const MOST_STEPS = { h: 79, x: 255, y: 63 };
 
 const isDocked = () => root.dataset.mode === "dock";

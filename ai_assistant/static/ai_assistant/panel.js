@@ -261,6 +261,8 @@ root.addEventListener("aia:browser", async ({ detail }) =>
 );
 if (read("sessionStorage", "aia.going")) tools();
 
+if (root.dataset.mode !== "page") import("./fold.js");
+
 // It stands in its place before it is seen.
 if (root.dataset.mode === "float") await import("./place.js");
 if (isOpen()) {

@@ -38,7 +38,6 @@ MAX_CHARS = 200
 MODES = ("dock", "float")
 STEP = 20  # CSS pixels: places are kept in steps, a width has a rule in panel.css
 WIDTHS = range(320, 801, STEP)
-DEFAULT_WIDTH = 400
 CORNERS: Mapping[str, str] = {"e": "end", "s": "start", "n": "none"}
 MAX_UNREAD = 999
 MIN_HEIGHT = 16  # steps
@@ -62,12 +61,17 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layout:
-    """`conversation` is a UUID or empty, `width` in CSS pixels."""
+    """
+    `conversation` is a UUID or empty.
+
+    `width` is in CSS pixels; nobody has chosen one if it is 0, and panel.css takes
+    what fits the window.
+    """
 
     is_open: bool = False
     is_busy: bool = False  # a run was under way when the panel was closed
     mode: str = "dock"
-    width: int = DEFAULT_WIDTH
+    width: int = 0
     window: Window = Window()
     conversation: str = ""
     corner: str = ""  # of the launcher, if the person chose one
@@ -75,6 +79,8 @@ class Layout:
     shortcuts: bool = True  # keys open the panel
     unread: int = 0  # unread answers
     look_only: bool = False  # the assistant is to change nothing
+    shows_navigation: bool = False  # of the page, beside a docked panel
+    shows_filter: bool = False  # of a change list, beside a docked panel
 
     @property
     def height(self) -> int:
@@ -94,7 +100,7 @@ def read_layout(request: HttpRequest) -> Layout:
         is_open=values.get("o") == "1",
         is_busy=values.get("b") == "1",
         mode=mode if mode in MODES else MODES[0],
-        width=_number(values.get("w", ""), WIDTHS, DEFAULT_WIDTH),
+        width=_number(values.get("w", ""), WIDTHS, 0),
         window=_window(values.get("p", "")),
         conversation=_uuid(values.get("c", "")),
         corner=CORNERS.get(values.get("l", ""), ""),
@@ -102,6 +108,8 @@ def read_layout(request: HttpRequest) -> Layout:
         shortcuts=values.get("k") != "0",
         unread=_number(values.get("n", ""), range(MAX_UNREAD + 1), 0),
         look_only=looks_only,
+        shows_navigation="n" in values.get("f", ""),
+        shows_filter="f" in values.get("f", ""),
     )
 
 
@@ -119,7 +127,7 @@ def _as_cookie(layout: Layout) -> str:
     corner = next((key for key, name in CORNERS.items() if name == layout.corner), "")
     said = {
         "m": layout.mode,
-        "w": f"{layout.width}",
+        "w": f"{layout.width or ''}",
         "c": layout.conversation,
         "b": "1" if layout.is_busy else "",
         "p": f"{window.height}.{window.x}.{window.y}" if window != Window() else "",
@@ -127,6 +135,7 @@ def _as_cookie(layout: Layout) -> str:
         "e": "1" if layout.ctrl_enter else "",
         "k": "" if layout.shortcuts else "0",
         "n": f"{layout.unread or ''}",
+        "f": "n" * layout.shows_navigation + "f" * layout.shows_filter,
     }
     given = [f"{key}={value}" for key, value in said.items() if value]
     return "&".join([f"o={layout.is_open:d}", *given])

@@ -42,7 +42,7 @@ class TestReadLayout:
         )
 
     def test_read_layout_reads_what_a_person_prefers(self):
-        layout = read("p=20.40.3&l=s&e=1&k=0&n=12")
+        layout = read("p=20.40.3&l=s&e=1&k=0&n=12&f=nf")
 
         assert layout == Layout(
             window=Window(height=20, x=40, y=3),
@@ -50,6 +50,8 @@ class TestReadLayout:
             ctrl_enter=True,
             shortcuts=False,
             unread=12,
+            shows_navigation=True,
+            shows_filter=True,
         )
 
     def test_read_layout_without_a_cookie_is_closed(self):
@@ -116,7 +118,7 @@ class TestReadLayout:
         layout = read(said)
 
         assert layout.mode in MODES
-        assert layout.width in WIDTHS
+        assert layout.width in {0, *WIDTHS}
         assert isinstance(layout.is_open, bool)
         assert not layout.conversation or UUID(layout.conversation)
         assert layout.window.height in HEIGHTS
@@ -141,6 +143,8 @@ class TestWriteLayout:
             shortcuts=False,
             unread=999,
             look_only=look_only,
+            shows_navigation=True,
+            shows_filter=True,
         )
         response = HttpResponse()
 
