@@ -413,10 +413,10 @@ class TestNotification:
     ) -> None:
         panel = visitor.panel()
         panel.page.evaluate(RECORD)
-        panel.page.locator("#aia-list").click()  # there may be none in it yet
+        panel.page.locator("#aia-settings summary").click()
         switch = panel.page.locator("#aia-notify")
         switch.click()
-        expect(switch).to_have_attribute("aria-pressed", "true")
+        expect(switch).to_be_checked()
         panel.page.keyboard.press("Escape")
         panel.ask("[[script:think]]")
         panel.wait_state("thinking", "streaming")

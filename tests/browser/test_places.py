@@ -223,9 +223,9 @@ class TestDock:
     def test_dock_leaves_the_page_its_room(self, panel):
         drag(panel, "[data-grip=start]", -800, 0)
 
-        assert box(panel)["left"] == 960
+        assert box(panel)["left"] == 880
         grip = panel.page.locator("[data-grip=start]")
-        assert grip.get_attribute("aria-valuemax") == "480"
+        assert grip.get_attribute("aria-valuemax") == "560"
 
     def test_width_is_set_by_keys(self, panel):
         grip = panel.page.get_by_role("separator", name="Width")
@@ -258,8 +258,8 @@ class TestMirrored:
         assert mirrored.page.locator("html").get_attribute("dir") == "rtl"
         assert box(mirrored)["left"] == 0
         drag(mirrored, "[data-grip=start]", 60, 0)
-        assert box(mirrored)["right"] == 460
-        assert box(mirrored, "#container")["left"] >= 460
+        assert box(mirrored)["right"] == 420
+        assert box(mirrored, "#container")["left"] >= 420
 
     @pytest.mark.scenario(39)
     def test_window_follows_the_pointer(self, mirrored):
@@ -506,11 +506,20 @@ class TestFullPage:
         panel.goto("/assistant/")
 
         history = box(panel, "#aia-history")
-        assert history["left"] == box(panel)["left"] + 1
+        assert history["left"] == box(panel)["left"] == 0
         assert history["right"] <= box(panel, "#aia-log")["left"]
         assert box(panel, "#aia-log")["width"] <= 760
         assert panel.page.locator("#aia-history a").first.is_visible()
         assert panel.page.locator("#aia-launcher, [data-grip]").count() == 0
+
+    def test_page_of_its_own_leads_back(self, panel):
+        panel.goto(LIST)
+        panel.page.locator("#aia-settings summary").click()
+        panel.page.get_by_role("link", name="Open on its own page").click()
+
+        panel.page.get_by_role("link", name="Back", exact=True).click()
+
+        panel.page.wait_for_url(f"**{LIST}")
 
     def test_full_page_stays_one_when_another_conversation_is_drawn(self, panel):
         panel.goto("/assistant/")

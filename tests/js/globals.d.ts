@@ -124,6 +124,7 @@ interface PanelElements {
   "aia-list": HTMLAnchorElement;
   "aia-map": HTMLDialogElement;
   "aia-settings": HTMLDetailsElement;
+  "aia-notify": HTMLInputElement;
 }
 
 /** An event of an element, with what listeners ask of its target. */

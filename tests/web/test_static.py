@@ -127,7 +127,7 @@ class TestStyles:
         assert sum(map(packed_bytes, sheets)) <= 9_728
 
     def test_what_a_click_brings_is_small_too(self):
-        assert packed_bytes(FOLDER / "more.css") <= 2_400
+        assert packed_bytes(FOLDER / "more.css") <= 2_600
 
     @pytest.mark.parametrize("sheet", SHEETS)
     def test_reach_nothing_outside_the_panel(self, sheet):
@@ -135,7 +135,8 @@ class TestStyles:
             is_frame = re.fullmatch(r"to|\d+%", selector.strip())
             is_theme = selector.strip() == ":where(:root)"  # variables of ours alone
             is_nested = selector.startswith("&")  # in one that was looked at
-            assert is_frame or is_theme or is_nested or "#aia" in selector, selector
+            is_ours = "#aia" in selector or ".aia-fullpage" in selector
+            assert is_frame or is_theme or is_nested or is_ours, selector
 
     @pytest.mark.parametrize("sheet", SHEETS)
     def test_no_growing_answer_styles_all_its_rows_anew(self, sheet):

@@ -1,6 +1,5 @@
 // The list of conversations: shown and hidden, its keys, and where a hit leads.
 
-import { isOn } from "./notify.js";
 import { request } from "./requests.js";
 import { byId, emit, root } from "./root.js";
 import { speak } from "./state.js";
@@ -92,11 +91,6 @@ const onListDrawn = () => {
   if (undo) {
     undo.focus();
     speak("say", undo.closest(".aia-toast").textContent.trim());
-  }
-  const bell = takeNew("aia-notify");
-  if (bell) {
-    bell.hidden = !window.Notification;
-    bell.setAttribute("aria-pressed", isOn());
   }
   markCurrent();
   if (posted && !field) onPostedDrawn();

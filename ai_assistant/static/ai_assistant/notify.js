@@ -9,11 +9,11 @@ export const isOn = () =>
   window.Notification?.permission === "granted" &&
   read("localStorage", KEY) === root.dataset.user;
 
-/** @param {HTMLElement} button */
-export const use = async (button) => {
+/** @param {HTMLInputElement} box */
+export const use = async (box) => {
   const permission = isOn() ? "" : await Notification.requestPermission();
   write("localStorage", KEY, permission === "granted" ? root.dataset.user : "");
-  button.setAttribute("aria-pressed", `${isOn()}`);
+  box.checked = isOn();
   const isDenied = permission === "denied";
-  byId("aia-notify-why").textContent = isDenied ? button.dataset.blocked : "";
+  byId("aia-notify-why").textContent = isDenied ? box.dataset.blocked : "";
 };

@@ -1,5 +1,6 @@
 // The fold of the head: what a person may choose, kept in the cookie of the layout.
 
+import { isOn } from "./notify.js";
 import { byId, root } from "./root.js";
 import { updateCookie } from "./storage.js";
 
@@ -15,6 +16,8 @@ const close = (isFocusBack) => {
 export const use = () => {
   if (box().open) return close(true);
   box().open = true;
+  byId("aia-notify").checked = isOn();
+  byId("aia-notify").disabled = !window.Notification;
   /** @type {HTMLElement} */
   const first = box().querySelector(".aia-settings :is(input, select, a)");
   first.focus();

@@ -4,10 +4,11 @@ import uuid
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 from zlib import crc32
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.urls import get_script_prefix, get_urlconf, reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -50,6 +51,7 @@ from ai_assistant.web.panel.chips import (
     suggestions_of,
     why_read_only,
 )
+from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
 
@@ -109,6 +111,11 @@ class PanelPage:
     def name(self) -> str:
         """Return the page as `asked_on` names that of a question."""
         return origin_page(self.path)
+
+    @property
+    def came_from(self) -> str:
+        """Return the page from which the panel's own was opened, if that is known."""
+        return page_path(QueryDict(urlsplit(self.path).query).get("next", ""))
 
 
 @dataclass(kw_only=True, slots=True)
