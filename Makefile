@@ -127,7 +127,11 @@ broad: venv ## attacks, bad input and odd texts, a part of the longest lists
 	$(BIN)/pytest $(NOTED) $(BROAD)
 browser: system ## tests in a real browser
 	$(BIN)/pytest -m browser -n 4 --dist worksteal $(NOTED) tests/browser tests/copilotkit
-.PHONY: hosts share
+.PHONY: browsers hosts share
+browsers: venv ## twelve things in Firefox and WebKit (firefox-esr, webkit2gtk-driver, xvfb)
+	@$(PY) -m pip install -q --upgrade --target build/browsers -r tests/browsers/requirements.txt
+	PYTHONPATH=build/browsers $$(which xvfb-run >/dev/null && echo xvfb-run -a) \
+	  $(PY) -m pytest -n 0 -W ignore tests/browsers/scenarios.py
 hosts: browser-program ## sites of packages that people use: tools make the rows of the page (NAMES)
 	@$(PY) -m tests.hosts.packages $(NAMES)
 share: browser-program # those of a sixth of the sites that the last commit chooses
