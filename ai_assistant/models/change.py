@@ -8,6 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from ai_assistant.models.clock import DatabaseTimeField
 
 
+class ChangeSetManager(models.Manager["ChangeSet"]):
+    """Changes without the snapshots of modules, which may be large."""
+
+    def get_queryset(self) -> models.QuerySet["ChangeSet"]:
+        return super().get_queryset().defer("snapshots")
+
+
 class ChangeSet(models.Model):
     """
     The changes of one tool call, or of one undo, with images to undo them.
@@ -52,9 +59,14 @@ class ChangeSet(models.Model):
     label = models.CharField(max_length=200, blank=True)  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
     gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
+    # Of modules, see `engine.snapshots`: a list of {module, page, model, object_id, text,
+    # before: what the module took, after: its digest after the change}; or None.
+    snapshots = models.JSONField(null=True, editable=False)
     # Of an undo in pieces: it ends before the next one.
     stop_requested = models.BooleanField(default=False, editable=False)
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)
+
+    objects = ChangeSetManager()
 
     class Meta:
         verbose_name = _("change")

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from ai_assistant.changes.capture.files import store_content
 from ai_assistant.changes.capture.images import FileImage, RowImage
@@ -62,7 +61,7 @@ def store_as(change_set: ChangeSet, recorder: Recorder) -> ChangeSet | None:
 def forget_images(change_set_id: UUID) -> None:
     """Delete the images and the old files of a change; that it was made stays known."""
     # A write first: an undo that is under way waits, or this waits for it.
-    ChangeSet.objects.filter(pk=change_set_id).update(tool=F("tool"))
+    ChangeSet.objects.filter(pk=change_set_id).update(snapshots=None)
     RowChange.objects.filter(change_set=change_set_id).update(before=None, after=None)
     FileChange.objects.filter(row__change_set=change_set_id).delete()
 

@@ -73,10 +73,7 @@ def make_plan(
     undone already is no part of it.
     """
     sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
-    rows = RowChange.objects.filter(change_set__in=sets, undone_by=None)
-    rows = rows.filter(among or Q()).prefetch_related("files")
-    places = {one.pk: place for place, one in enumerate(sets)}
-    in_order = sorted(rows, key=lambda row: (places[row.change_set_id], row.order))
+    in_order = _open_rows(sets, among)
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     planner = Planner(permissions, only, {gap["table"] for gap in gaps})
     planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
@@ -88,12 +85,44 @@ def make_plan(
     return UndoPlan(rows=planned, gaps=gaps, is_redo=is_redo)
 
 
+def keys_as_before(change_sets: Iterable[ChangeSet]) -> set[str]:
+    """Return the keys of the objects of these changes that are as before already."""
+    sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
+    in_order = [row for row in _open_rows(sets) if row.has_images]
+    found = Planner(None).judged(changed_rows(in_order))
+    return {row.key for row in found if row.outcome == Outcome.SAME}
+
+
+def rows_towards(wanted: Iterable[RowImage], permissions: Permissions) -> list[UndoRow]:
+    """Return what stands in the way of rows that would become what `wanted` says."""
+    changed = []
+    for row in wanted:
+        made = RowChange(
+            alias=row.alias,
+            model=row.label,
+            object_id=row.object_id,
+            text=row.text,
+            before=row.after,
+            after=row.before,
+        )
+        changed.append((row.model, ChangedRow(first=made, last=made, before=row.after)))
+    return Planner(permissions).rows(changed)
+
+
+def _open_rows(sets: list[ChangeSet], among: Q | None = None) -> list[RowChange]:
+    """Return what is not undone yet, the oldest first."""
+    rows = RowChange.objects.filter(among or Q(), change_set__in=sets, undone_by=None)
+    places = {one.pk: place for place, one in enumerate(sets)}
+    found = rows.prefetch_related("files")
+    return sorted(found, key=lambda row: (places[row.change_set_id], row.order))
+
+
 class Planner:
     """Makes the plan of one undo."""
 
     def __init__(
         self,
-        permissions: Permissions,
+        permissions: Permissions | None,
         only: Collection[str] | None = None,
         unseen: Collection[str] = (),
     ) -> None:
@@ -106,7 +135,13 @@ class Planner:
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
         """Return what becomes of each object, newest first."""
-        lost = [without_model(row) for model, row in changed if model is None]
+        rows = self.judged(changed)
+        if self._permissions is not None:
+            Obstacles(rows, self._permissions).check()
+        return [*rows, *(without_model(row) for model, row in changed if model is None)]
+
+    def judged(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
+        """Return what becomes of each object, if nothing stands in the way."""
         images = []
         for model, row in changed:
             if model is None:
@@ -122,9 +157,7 @@ class Planner:
             if self._only is None or obj.row.key in self._only
         ]
         now = self._now(objects)
-        rows = [self._row(obj, now) for obj in objects]
-        Obstacles(rows, self._permissions).check()
-        return [*rows, *lost]
+        return [self._row(obj, now) for obj in objects]
 
     # --- as it is ---
 

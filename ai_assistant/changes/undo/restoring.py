@@ -57,7 +57,8 @@ def work_of(plan: UndoPlan, choice: Choice) -> list[UndoRow]:
             for one in row.fields:
                 if one.outcome == Outcome.CONFLICT:
                     one.outcome = Outcome.RESTORE
-        if row.obj is not None and row.does_something:
+        is_known = row.obj is not None or row.rollback is not None
+        if is_known and row.does_something:
             rows.append(row)
     return rows
 

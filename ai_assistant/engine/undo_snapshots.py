@@ -1,0 +1,302 @@
+"""The plan of an undo, where a module brings back its root object as a whole."""
+
+import logging
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from ai_assistant.changes.capture.images import RowImage
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.undo.lookups import note_who
+from ai_assistant.changes.undo.planning import keys_as_before, make_plan, rows_towards
+from ai_assistant.changes.undo.values import (
+    Outcome,
+    Permissions,
+    UndoField,
+    UndoPlan,
+    UndoRow,
+)
+from ai_assistant.changes.values import meta
+from ai_assistant.context.page import page_info
+from ai_assistant.engine.calls.trial import unkept_caches
+from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
+from ai_assistant.engine.snapshots import (
+    ROLLBACK,
+    NotTaken,
+    Snapshot,
+    add_snapshot,
+    digest_of,
+    take_snapshot,
+)
+from ai_assistant.engine.storage.units import is_transient, unit
+from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.sites import user_on_site
+from ai_assistant.types import RunContext
+
+logger = logging.getLogger("ai_assistant")
+
+REFUSALS = (ToolFailed, ModelRetry, ValidationError)
+NAMED = 3  # objects in a sentence
+
+
+def plan_of(
+    sets: Iterable[ChangeSet],
+    permissions: Permissions,
+    user: Any,
+    only: Collection[str] | None = None,
+    among: Q | None = None,
+) -> UndoPlan:
+    """
+    Return what undoing these changes would do now, as `make_plan` does.
+
+    What a module brings back as a whole is one row, in the place of those of its parts.
+    """
+    every = list(sets)
+    plan = make_plan(every, permissions, only, among)
+    rollbacks = [
+        one for one in _rollbacks(every, user) if only is None or one.key in only
+    ]
+    rows = [_row(one, plan, permissions) for one in rollbacks]
+    covered = {id(part) for row in rows for part in row.covered}
+    plan.rows = [*rows, *(row for row in plan.rows if id(row) not in covered)]
+    return plan
+
+
+@dataclass(kw_only=True, slots=True)
+class ModuleRollback:
+    """Brings back the root object of a module from a snapshot."""
+
+    now: Snapshot
+    sets: list[ChangeSet]
+    kept: list[dict[str, Any]]  # the snapshots of these changes, oldest first
+
+    @property
+    def key(self) -> str:
+        """The key of its row in a plan."""
+        first = self.kept[0]
+        return f"{first['module']}/{first['model']}:{first['object_id']}"
+
+    @property
+    def before(self) -> Any:
+        """What the module had taken before the first of the changes."""
+        return self.kept[0]["before"]
+
+    @property
+    def was_touched(self) -> bool:
+        """Whether somebody else has changed the object since, or in between."""
+        found = [*(digest_of(one["before"]) for one in self.kept[1:]), self.now.digest]
+        return [one["after"] for one in self.kept] != found
+
+    def apply(self) -> None:
+        """Do it. Raises what the code of the site raises."""
+        self.now.module.apply_rollback(self.now.context, self.before)
+
+    def is_done(self) -> bool:
+        """Return whether all is as it was."""
+        try:
+            found = take_snapshot(self.now.context)
+        except NotTaken:
+            return False
+        return found is not None and found.data == self.before
+
+    def says(self) -> str:
+        """Return what a person is told of it."""
+        module, context = self.now.module, self.now.context
+        return value_or(
+            "",
+            lambda: str(module.describe_rollback(context, self.before)),
+            "module %r describes no rollback",
+            module.id,
+        )
+
+
+def _rollbacks(sets: list[ChangeSet], user: Any) -> Iterator[ModuleRollback]:
+    """Yield what modules can bring back, of what is not as before already."""
+    found: dict[tuple[str, str, str], list[tuple[ChangeSet, dict[str, Any]]]] = {}
+    for one in sorted(_open(sets), key=lambda one: (one.created_at, one.pk)):
+        for kept in one.snapshots or ():
+            name = kept["module"], kept["model"], kept["object_id"]
+            found.setdefault(name, []).append((one, kept))
+    for pairs in found.values():
+        own = [one for one, _kept in pairs]
+        now = _now(own[-1], pairs[-1][1], user)
+        rollback = now and ModuleRollback(
+            now=now, sets=own, kept=[kept for _one, kept in pairs]
+        )
+        if rollback and rollback.before != rollback.now.data:
+            yield rollback
+
+
+def _open(sets: list[ChangeSet]) -> Iterable[ChangeSet]:
+    """Return the changes with a snapshot of which something is not undone yet."""
+    kept = ChangeSet.objects.filter(pk__in=[one.pk for one in sets])
+    kept = kept.filter(Q(rows=None) | Q(rows__undone_by=None), snapshots__isnull=False)
+    keys = set(kept.values_list("pk", flat=True))
+    return [one for one in sets if one.pk in keys]
+
+
+def _now(change: ChangeSet, kept: dict[str, Any], user: Any) -> Snapshot | None:
+    """Return the root object as it is now, as the person's module takes it."""
+    if not module_by_id(kept["module"]).has(ROLLBACK):
+        return None
+    run = change.run
+    context = RunContext(
+        user=user_on_site(user, change.run_id),
+        run_id=run.pk if run else change.pk,
+        conversation_id=run.conversation_id if run else change.pk,
+        page=page_info(kept["page"]),
+        module=kept["module"],
+    )
+    try:
+        now = take_snapshot(context)
+    except NotTaken:
+        return None
+    is_same = now is not None and str(now.root.pk) == kept["object_id"]
+    return now if is_same else None
+
+
+# --- what becomes of it ---
+
+
+@dataclass(kw_only=True, slots=True)
+class Trial:
+    """What a rollback would do: it was done, and taken back."""
+
+    refusal: str = ""
+    rows: list[RowImage] = field(default_factory=list)
+    as_before: set[str] = field(default_factory=set)  # keys of objects
+
+
+def _row(rollback: ModuleRollback, plan: UndoPlan, permissions: Permissions) -> UndoRow:
+    first = rollback.kept[0]
+    row = UndoRow(
+        key=rollback.key,
+        action="change",
+        model=first["model"],
+        object_id=first["object_id"],
+        text=first["text"],
+        outcome=Outcome.RESTORE,
+        change_sets=frozenset(one.pk for one in rollback.sets),
+        rollback=rollback,
+        version=f"{rollback.now.digest} {digest_of(rollback.before)}",
+    )
+    trial = _tried(rollback)
+    parts = rows_towards(trial.rows, permissions)
+    refused = [part for part in parts if part.outcome == Outcome.BLOCKED or part.why]
+    if trial.refusal:
+        row.block(trial.refusal)
+    elif refused:
+        row.block(f"“{refused[0].text}”: {refused[0].why}")
+    else:
+        row.covered = [one for one in plan.rows if one.key in trial.as_before]
+        _settle(row, rollback, _others(parts, plan))
+        if row.outcome == Outcome.CONFLICT:
+            _note_who(row, parts, rollback.sets)
+    row.fields = [
+        UndoField(
+            name="",
+            label=capfirst(_("all that belongs to it")),
+            outcome=row.outcome,
+            now=_("as it is now"),
+            restored=rollback.says(),
+        )
+    ]
+    return row
+
+
+def _tried(rollback: ModuleRollback) -> Trial:
+    """Do what a rollback does, and take it back."""
+
+    def work() -> Trial:
+        trial = Trial()
+        with (
+            transaction.atomic(),
+            taken_back_with(written_ones()) as take_back,
+            unkept_caches(),
+        ):
+            try:
+                with recording() as recorder:
+                    rollback.apply()
+            except REFUSALS as error:
+                trial.refusal = " ".join(getattr(error, "messages", [str(error)]))
+            else:
+                trial.rows = recorder.rows
+                trial.as_before = keys_as_before(rollback.sets)
+                if recorder.gaps or not rollback.is_done():
+                    trial.refusal = failed
+            take_back()
+        return trial
+
+    failed = _("It cannot be brought back as a whole; its parts can be, one by one.")
+    is_inside = connection.in_atomic_block
+    try:
+        return work() if is_inside else unit(work)()
+    except Exception as error:
+        if is_transient(error):
+            raise
+        logger.exception("module %r cannot roll back", rollback.now.module.id)
+        return Trial(refusal=failed)
+
+
+def _settle(row: UndoRow, rollback: ModuleRollback, others: list[UndoRow]) -> None:
+    """Make it a conflict if people's work would be lost."""
+    if rollback.was_touched:
+        row.reason = _("It has been changed since.")
+    elif others:
+        names = ", ".join(f"“{one.text}”" for one in others[:NAMED])
+        names += ", …" if len(others) > NAMED else ""
+        row.reason = _("It would also change what others made: %(names)s.") % {
+            "names": names
+        }
+    if row.reason:
+        row.outcome, row.can_overrule = Outcome.CONFLICT, True
+
+
+def _others(parts: list[UndoRow], plan: UndoPlan) -> list[UndoRow]:
+    """Return what would change that the assistant has not changed."""
+    known = {row.key for row in plan.rows}
+    unseen = {gap["table"] for gap in plan.gaps}
+    return [
+        part
+        for part in parts
+        if part.key not in known
+        and part.does_something
+        and part.action != "create"
+        and part.obj is not None
+        and meta(part.obj.row.model).db_table not in unseen
+    ]
+
+
+def _note_who(row: UndoRow, parts: list[UndoRow], sets: list[ChangeSet]) -> None:
+    """Note who has changed the object, or a part of it, last."""
+    note_who(parts, sets[0].created_at, [one.pk for one in sets])
+    dated = [(one.changed_at, one.changed_by) for one in parts if one.changed_at]
+    if dated:
+        row.changed_at, row.changed_by = max(dated)
+
+
+# --- doing it ---
+
+
+def keep_snapshots(change: ChangeSet, rows: Iterable[UndoRow]) -> None:
+    """Keep with the change of an undo what was there before, so that it can be redone."""
+    for row in rows:
+        rollback = row.rollback
+        if isinstance(rollback, ModuleRollback) and rollback.is_done():
+            add_snapshot(change, rollback.now, digest_of(rollback.before))
+
+
+def left_differing(rows: Iterable[UndoRow]) -> list[UndoRow]:
+    """Return those that are not as before after all."""
+    return [
+        row for row in rows if row.rollback is not None and not row.rollback.is_done()
+    ]
