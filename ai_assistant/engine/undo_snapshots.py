@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -22,7 +23,8 @@ from ai_assistant.changes.undo.values import (
     UndoPlan,
     UndoRow,
 )
-from ai_assistant.changes.values import meta
+from ai_assistant.changes.values import meta, model_name
+from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.trial import unkept_caches
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
@@ -46,6 +48,7 @@ logger = logging.getLogger("ai_assistant")
 
 REFUSALS = (ToolFailed, ModelRetry, ValidationError)
 NAMED = 3  # objects in a sentence
+MOST_PARTS = 50  # of one object that are shown
 
 
 def plan_of(
@@ -108,12 +111,12 @@ class ModuleRollback:
             return False
         return found is not None and found.data == self.before
 
-    def says(self) -> str:
-        """Return what a person is told of it."""
+    def says(self, data: Any) -> str:
+        """Return what a person is told of a snapshot."""
         module, context = self.now.module, self.now.context
         return value_or(
             "",
-            lambda: str(module.describe_rollback(context, self.before)),
+            lambda: str(module.describe_rollback(context, data)),
             "module %r describes no rollback",
             module.id,
         )
@@ -201,16 +204,46 @@ def _row(rollback: ModuleRollback, plan: UndoPlan, permissions: Permissions) -> 
         _settle(row, rollback, _others(parts, plan))
         if row.outcome == Outcome.CONFLICT:
             _note_who(row, parts, rollback.sets)
-    row.fields = [
-        UndoField(
-            name="",
-            label=capfirst(_("all that belongs to it")),
-            outcome=row.outcome,
-            now=_("as it is now"),
-            restored=rollback.says(),
-        )
-    ]
+    row.fields = [_as_a_whole(row, rollback)]
+    if row.outcome == Outcome.RESTORE:
+        row.fields += islice(_parts(row.covered), MOST_PARTS)
     return row
+
+
+def _as_a_whole(row: UndoRow, rollback: ModuleRollback) -> UndoField:
+    now, before = rollback.says(rollback.now.data), rollback.says(rollback.before)
+    if row.outcome != Outcome.RESTORE:  # it says what is kept
+        now = now if now != before else _("as it is now")
+        before = before or _("as it was before")
+    label = capfirst(_("all that belongs to it"))
+    return UndoField(
+        name="", label=label, outcome=row.outcome, now=now, restored=before
+    )
+
+
+def _parts(covered: list[UndoRow]) -> Iterator[UndoField]:
+    """Yield what happens to the parts of an object that is brought back."""
+    outcome = Outcome.RESTORE
+    for part in covered:
+        name = capfirst(model_name(part.model))
+        if part.action == "change":
+            for one in part.shown_fields:
+                if _counts_itself(part, one):
+                    continue  # that goes on with the rollback
+                label = f"{name} “{part.text}”, {one.label}"
+                yield replace(one, label=label, outcome=outcome)
+            continue
+        is_back = part.action in ("create", "link")
+        now, restored = ("", part.text) if is_back else (part.text, "")
+        yield UndoField(
+            name="", label=name, outcome=outcome, now=now, restored=restored
+        )
+
+
+def _counts_itself(part: UndoRow, one: UndoField) -> bool:
+    return part.obj is not None and is_volatile(
+        meta(part.obj.row.model).get_field(one.name)
+    )
 
 
 def _tried(rollback: ModuleRollback) -> Trial:

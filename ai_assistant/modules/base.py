@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.db.models import Model
-from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import model_of_label
 from ai_assistant.types import RunContext
@@ -91,8 +90,8 @@ class ContextModule:
         """
 
     def describe_rollback(self, context: RunContext, snapshot: Any) -> str:
-        """Return what a person is told of going back to a snapshot."""
-        return _("as it was before the assistant changed it")
+        """Return what a person is told of what a snapshot holds, in few words."""
+        return ""
 
     def validate(self, context: RunContext, root: Any) -> None:
         """

@@ -143,6 +143,7 @@ class TestDesigner:
         plan = panel.page.locator("#aia-pinned .aia-undo-plan")
         expect(plan.locator(".aia-undo-row")).to_have_count(1)
         expect(plan).to_contain_text("All that belongs to it")
+        expect(plan).to_contain_text(asked)
         plan.locator("[data-aia-undo-apply]").click()
 
         panel.wait(lambda: not oracle.rows(ASKED, asked), "the question is gone")

@@ -142,7 +142,17 @@ class TestUndo:
         plan = designing.plan()
         (row,) = plan.rows
         assert (row.outcome, row.text) == (Outcome.RESTORE, "Sleep")
-        assert row.fields[0].restored == "3 sections, 4 questions"
+        shown = {(one.label, one.now, one.restored) for one in row.shown_fields}
+        assert shown >= {
+            (
+                "All that belongs to it",
+                "4 sections, 3 questions",
+                "3 sections, 4 questions",
+            ),
+            ("Section", "Dreams", ""),
+            ("Question", "", "b?"),
+        }
+        assert not any("Revision" in label for label, _now, _then in shown)
 
         undone = designing.undo()
 
