@@ -26,12 +26,9 @@ from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, get_or_404, runs
+from ai_assistant.engine.snapshots import keep_snapshots, left_differing
 from ai_assistant.engine.storage.units import unit
-from ai_assistant.engine.undo_snapshots import (
-    keep_snapshots,
-    left_differing,
-    plan_of,
-)
+from ai_assistant.engine.undo_snapshots import plan_of, roll_back
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
@@ -131,7 +128,10 @@ def _carry_out(
     run, request = begun.run, begun.request
     wholes = [row for row in work if row.rollback is not None]
     with in_revision(user, _label(begun)), recording() as recorder:
-        parts = _rolled_back(begun, piece, work, sets, user)
+        parts = [row for row in work if row.rollback is None]
+        if roll_back(work, piece) and parts:  # as they are by now
+            keys, permissions = [row.key for row in parts], _permissions(begun, user)
+            parts = work_of(make_plan(sets, permissions, keys), request.choice)
         saver = AdminSaver(user)
         restorer = Restorer(rows=parts, recorder=recorder, saver=saver)
         try:
@@ -154,23 +154,6 @@ def _carry_out(
     change_undone(change, work, target, request.choice, request.ip)
     differing = [row.key for row in (*left_differing(wholes), *restorer.differing())]
     return PieceDone(change=change, rows=work, differing=differing)
-
-
-def _rolled_back(
-    begun: Begun, piece: Piece, work: list[UndoRow], sets: list[ChangeSet], user: Any
-) -> list[UndoRow]:
-    """Let modules bring back their objects; return the rows that are still to be done."""
-    wholes = [row for row in work if row.rollback is not None]
-    for row in wholes:
-        piece.at = row.key
-        if row.rollback is not None:
-            row.rollback.apply()
-    piece.at = ""
-    if not wholes or len(wholes) == len(work):
-        return [row for row in work if row.rollback is None]
-    keys = [row.key for row in work if row.rollback is None]
-    plan = make_plan(sets, _permissions(begun, user), keys)
-    return work_of(plan, begun.request.choice)
 
 
 # --- who, and what ---

@@ -14,8 +14,10 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import RowImage
 from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.undo.groups import Piece
 from ai_assistant.changes.undo.lookups import note_who
-from ai_assistant.changes.undo.planning import keys_as_before, make_plan, rows_towards
+from ai_assistant.changes.undo.planning import Planner, make_plan
+from ai_assistant.changes.undo.rows import changed_rows, open_rows, towards
 from ai_assistant.changes.undo.values import (
     Outcome,
     Permissions,
@@ -25,24 +27,12 @@ from ai_assistant.changes.undo.values import (
 )
 from ai_assistant.changes.values import meta, model_name
 from ai_assistant.changes.verify.auto_fields import is_volatile
-from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.trial import unkept_caches
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
-from ai_assistant.engine.snapshots import (
-    ROLLBACK,
-    NotTaken,
-    Snapshot,
-    add_snapshot,
-    digest_of,
-    take_snapshot,
-)
+from ai_assistant.engine.snapshots import ModuleRollback, digest_of, rollbacks_of
 from ai_assistant.engine.storage.units import is_transient, unit
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.models.change import ChangeSet
-from ai_assistant.modules.resolve import module_by_id
-from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.sites import user_on_site
-from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")
 
@@ -66,105 +56,12 @@ def plan_of(
     every = list(sets)
     plan = make_plan(every, permissions, only, among)
     rollbacks = [
-        one for one in _rollbacks(every, user) if only is None or one.key in only
+        one for one in rollbacks_of(every, user) if only is None or one.key in only
     ]
     rows = [_row(one, plan, permissions) for one in rollbacks]
     covered = {id(part) for row in rows for part in row.covered}
     plan.rows = [*rows, *(row for row in plan.rows if id(row) not in covered)]
     return plan
-
-
-@dataclass(kw_only=True, slots=True)
-class ModuleRollback:
-    """Brings back the root object of a module from a snapshot."""
-
-    now: Snapshot
-    sets: list[ChangeSet]
-    kept: list[dict[str, Any]]  # the snapshots of these changes, oldest first
-
-    @property
-    def key(self) -> str:
-        """The key of its row in a plan."""
-        first = self.kept[0]
-        return f"{first['module']}/{first['model']}:{first['object_id']}"
-
-    @property
-    def before(self) -> Any:
-        """What the module had taken before the first of the changes."""
-        return self.kept[0]["before"]
-
-    @property
-    def was_touched(self) -> bool:
-        """Whether somebody else has changed the object since, or in between."""
-        found = [*(digest_of(one["before"]) for one in self.kept[1:]), self.now.digest]
-        return [one["after"] for one in self.kept] != found
-
-    def apply(self) -> None:
-        """Do it. Raises what the code of the site raises."""
-        self.now.module.apply_rollback(self.now.context, self.before)
-
-    def is_done(self) -> bool:
-        """Return whether all is as it was."""
-        try:
-            found = take_snapshot(self.now.context)
-        except NotTaken:
-            return False
-        return found is not None and found.data == self.before
-
-    def says(self, data: Any) -> str:
-        """Return what a person is told of a snapshot."""
-        module, context = self.now.module, self.now.context
-        return value_or(
-            "",
-            lambda: str(module.describe_rollback(context, data)),
-            "module %r describes no rollback",
-            module.id,
-        )
-
-
-def _rollbacks(sets: list[ChangeSet], user: Any) -> Iterator[ModuleRollback]:
-    """Yield what modules can bring back, of what is not as before already."""
-    found: dict[tuple[str, str, str], list[tuple[ChangeSet, dict[str, Any]]]] = {}
-    for one in sorted(_open(sets), key=lambda one: (one.created_at, one.pk)):
-        for kept in one.snapshots or ():
-            name = kept["module"], kept["model"], kept["object_id"]
-            found.setdefault(name, []).append((one, kept))
-    for pairs in found.values():
-        own = [one for one, _kept in pairs]
-        now = _now(own[-1], pairs[-1][1], user)
-        rollback = now and ModuleRollback(
-            now=now, sets=own, kept=[kept for _one, kept in pairs]
-        )
-        if rollback and rollback.before != rollback.now.data:
-            yield rollback
-
-
-def _open(sets: list[ChangeSet]) -> Iterable[ChangeSet]:
-    """Return the changes with a snapshot of which something is not undone yet."""
-    kept = ChangeSet.objects.filter(pk__in=[one.pk for one in sets])
-    kept = kept.filter(Q(rows=None) | Q(rows__undone_by=None), snapshots__isnull=False)
-    keys = set(kept.values_list("pk", flat=True))
-    return [one for one in sets if one.pk in keys]
-
-
-def _now(change: ChangeSet, kept: dict[str, Any], user: Any) -> Snapshot | None:
-    """Return the root object as it is now, as the person's module takes it."""
-    if not module_by_id(kept["module"]).has(ROLLBACK):
-        return None
-    run = change.run
-    context = RunContext(
-        user=user_on_site(user, change.run_id),
-        run_id=run.pk if run else change.pk,
-        conversation_id=run.conversation_id if run else change.pk,
-        page=page_info(kept["page"]),
-        module=kept["module"],
-    )
-    try:
-        now = take_snapshot(context)
-    except NotTaken:
-        return None
-    is_same = now is not None and str(now.root.pk) == kept["object_id"]
-    return now if is_same else None
 
 
 # --- what becomes of it ---
@@ -193,7 +90,7 @@ def _row(rollback: ModuleRollback, plan: UndoPlan, permissions: Permissions) -> 
         version=f"{rollback.now.digest} {digest_of(rollback.before)}",
     )
     trial = _tried(rollback)
-    parts = rows_towards(trial.rows, permissions)
+    parts = Planner(permissions).rows([(one.model, towards(one)) for one in trial.rows])
     refused = [part for part in parts if part.outcome == Outcome.BLOCKED or part.why]
     if trial.refusal:
         row.block(trial.refusal)
@@ -263,7 +160,7 @@ def _tried(rollback: ModuleRollback) -> Trial:
                 trial.refusal = " ".join(getattr(error, "messages", [str(error)]))
             else:
                 trial.rows = recorder.rows
-                trial.as_before = keys_as_before(rollback.sets)
+                trial.as_before = _as_before(rollback.sets)
                 if recorder.gaps or not rollback.is_done():
                     trial.refusal = failed
             take_back()
@@ -278,6 +175,13 @@ def _tried(rollback: ModuleRollback) -> Trial:
             raise
         logger.exception("module %r cannot roll back", rollback.now.module.id)
         return Trial(refusal=failed)
+
+
+def _as_before(sets: list[ChangeSet]) -> set[str]:
+    """Return the keys of the objects of these changes that are as before."""
+    kept = changed_rows(row for row in open_rows(sets) if row.has_images)
+    rows = Planner(None).judged(kept)
+    return {row.key for row in rows if row.outcome == Outcome.SAME}
 
 
 def _settle(row: UndoRow, rollback: ModuleRollback, others: list[UndoRow]) -> None:
@@ -320,16 +224,12 @@ def _note_who(row: UndoRow, parts: list[UndoRow], sets: list[ChangeSet]) -> None
 # --- doing it ---
 
 
-def keep_snapshots(change: ChangeSet, rows: Iterable[UndoRow]) -> None:
-    """Keep with the change of an undo what was there before, so that it can be redone."""
-    for row in rows:
-        rollback = row.rollback
-        if isinstance(rollback, ModuleRollback) and rollback.is_done():
-            add_snapshot(change, rollback.now, digest_of(rollback.before))
-
-
-def left_differing(rows: Iterable[UndoRow]) -> list[UndoRow]:
-    """Return those that are not as before after all."""
-    return [
-        row for row in rows if row.rollback is not None and not row.rollback.is_done()
-    ]
+def roll_back(work: list[UndoRow], piece: Piece) -> bool:
+    """Let modules bring back their objects; return whether there are any."""
+    wholes = [row for row in work if row.rollback is not None]
+    for row in wholes:
+        piece.at = row.key
+        if row.rollback is not None:
+            row.rollback.apply()
+    piece.at = ""
+    return bool(wholes)

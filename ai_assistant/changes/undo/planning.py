@@ -32,6 +32,7 @@ from ai_assistant.changes.undo.rows import (
     has_key,
     is_readable_key,
     judged,
+    open_rows,
     without_model,
 )
 from ai_assistant.changes.undo.values import (
@@ -45,7 +46,7 @@ from ai_assistant.changes.undo.values import (
 from ai_assistant.changes.values import meta
 from ai_assistant.changes.verify.auto_fields import is_tree, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
-from ai_assistant.models.change import ChangeSet, FileChange, RowChange
+from ai_assistant.models.change import ChangeSet, FileChange
 from ai_assistant.safety.site_code import value_or
 
 MOST_TEXTS = 200  # rows whose fields are shown
@@ -73,7 +74,7 @@ def make_plan(
     undone already is no part of it.
     """
     sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
-    in_order = _open_rows(sets, among)
+    in_order = open_rows(sets, among)
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     planner = Planner(permissions, only, {gap["table"] for gap in gaps})
     planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
@@ -83,38 +84,6 @@ def make_plan(
         note_who(moved, sets[0].created_at, [one.pk for one in sets])
     is_redo = bool(sets) and all(one.kind == ChangeSet.Kind.UNDO for one in sets)
     return UndoPlan(rows=planned, gaps=gaps, is_redo=is_redo)
-
-
-def keys_as_before(change_sets: Iterable[ChangeSet]) -> set[str]:
-    """Return the keys of the objects of these changes that are as before already."""
-    sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
-    in_order = [row for row in _open_rows(sets) if row.has_images]
-    found = Planner(None).judged(changed_rows(in_order))
-    return {row.key for row in found if row.outcome == Outcome.SAME}
-
-
-def rows_towards(wanted: Iterable[RowImage], permissions: Permissions) -> list[UndoRow]:
-    """Return what stands in the way of rows that would become what `wanted` says."""
-    changed = []
-    for row in wanted:
-        made = RowChange(
-            alias=row.alias,
-            model=row.label,
-            object_id=row.object_id,
-            text=row.text,
-            before=row.after,
-            after=row.before,
-        )
-        changed.append((row.model, ChangedRow(first=made, last=made, before=row.after)))
-    return Planner(permissions).rows(changed)
-
-
-def _open_rows(sets: list[ChangeSet], among: Q | None = None) -> list[RowChange]:
-    """Return what is not undone yet, the oldest first."""
-    rows = RowChange.objects.filter(among or Q(), change_set__in=sets, undone_by=None)
-    places = {one.pk: place for place, one in enumerate(sets)}
-    found = rows.prefetch_related("files")
-    return sorted(found, key=lambda row: (places[row.change_set_id], row.order))
 
 
 class Planner:

@@ -20,7 +20,7 @@ from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
 from ai_assistant.changes.values import meta, model_name, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject
-from ai_assistant.models.change import FileChange, RowChange
+from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.merging import merged_text
 
@@ -92,6 +92,27 @@ class ChangedRow:
         if self.before is None or self.after is not None:
             return self.before
         return {**(self.last.before or {}), **self.before}
+
+
+def open_rows(sets: Sequence[ChangeSet], among: Q | None = None) -> list[RowChange]:
+    """Return what of these changes is not undone yet, the oldest first."""
+    rows = RowChange.objects.filter(among or Q(), change_set__in=sets, undone_by=None)
+    places = {one.pk: place for place, one in enumerate(sets)}
+    found = rows.prefetch_related("files")
+    return sorted(found, key=lambda row: (places[row.change_set_id], row.order))
+
+
+def towards(row: RowImage) -> ChangedRow:
+    """Return the change whose undo would do what was recorded of a row."""
+    made = RowChange(
+        alias=row.alias,
+        model=row.label,
+        object_id=row.object_id,
+        text=row.text,
+        before=row.after,
+        after=row.before,
+    )
+    return ChangedRow(first=made, last=made, before=row.after)
 
 
 def changed_rows(rows: Iterable[RowChange]) -> list[tuple[Any, ChangedRow]]:
