@@ -24,7 +24,7 @@ logger = logging.getLogger("ai_assistant")
 
 ROLLBACK = "rollback"  # the feature of a module
 SNAPSHOT_BYTES = 1024**2  # of one, as JSON; a larger one is not kept
-GAP = {"table": "", "kind": "snapshot", "count": 0}
+GAP = {"table": "", "kind": "snapshot"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -58,7 +58,7 @@ class ChangeSet(models.Model):
     tool = models.CharField(_("tool"), max_length=200, blank=True)
     label = models.CharField(max_length=200, blank=True)  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
-    gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
+    gaps = models.JSONField(default=list, blank=True)  # of {table, kind}
     # Of modules, see `engine.snapshots`: a list of {module, page, model, object_id, text,
     # before: what the module took, after: its digest after the change}; or None.
     snapshots = models.JSONField(null=True, editable=False)
@@ -145,8 +145,6 @@ class FileChange(models.Model):
 
     row = models.ForeignKey(RowChange, on_delete=models.CASCADE, related_name="files")
     field = models.CharField(max_length=100)
-    storage = models.CharField(max_length=200)  # dotted class
-    name = models.CharField(max_length=500)
     sha256_before = models.CharField(max_length=64, blank=True)
     sha256_after = models.CharField(max_length=64, blank=True)
     stash = models.CharField(max_length=500, blank=True)  # empty: not kept
@@ -156,4 +154,4 @@ class FileChange(models.Model):
         verbose_name_plural = _("changed files")
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.field} of {self.row_id}"

@@ -51,7 +51,7 @@ def store_as(change_set: ChangeSet, recorder: Recorder) -> ChangeSet | None:
     recorder.files.close()
     if any(file.sha256_before and not file.stash for file in files):
         change_set.is_partial = True
-        file_gap = {"table": "", "kind": "file", "count": 0}
+        file_gap = {"table": "", "kind": "file"}
         change_set.gaps = [*change_set.gaps, file_gap]
         change_set.save(update_fields=["is_partial", "gaps"])
     return change_set
@@ -91,8 +91,6 @@ def _file(change_set: ChangeSet, row: RowChange, file: FileImage) -> FileChange:
     return FileChange(
         row=row,
         field=file.field,
-        storage=file.storage[:200],
-        name=file.name[:500],
         sha256_before=file.sha256_before,
         sha256_after=file.sha256_after,
         stash=name,
