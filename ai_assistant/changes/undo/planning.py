@@ -18,7 +18,7 @@ from ai_assistant.changes.capture.images import (
     same_value,
 )
 from ai_assistant.changes.display import display_value
-from ai_assistant.changes.undo.columns import is_readable
+from ai_assistant.changes.undo.columns import is_generated, is_readable
 from ai_assistant.changes.undo.links import last_links, links_now
 from ai_assistant.changes.undo.lookups import (
     note_who,
@@ -231,7 +231,7 @@ class Planner:
         row.settle()
 
     def _field(self, row: UndoRow, field: Any, part: RowImage) -> None:
-        if getattr(field, "generated", False):
+        if is_generated(field):
             return
         name, now = field.attname, row.now or {}
         before = (part.before or {}).get(name)

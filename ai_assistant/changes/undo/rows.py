@@ -15,7 +15,11 @@ from ai_assistant.changes.capture.images import (
     can_be_found,
     same_value,
 )
-from ai_assistant.changes.undo.columns import instance_of, python_value
+from ai_assistant.changes.undo.columns import (
+    instance_of,
+    is_generated,
+    python_value,
+)
 from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
 from ai_assistant.changes.values import meta, model_name, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
@@ -185,7 +189,8 @@ def wanted_image(row: UndoRow, part: RowImage) -> Image | None:
     if row.action != "change" or row.now is None:
         return None
     restored = {one.attname: one.raw for one in row.fields if one.outcome in DOES}
-    names = {one.attname for one in meta(part.model).local_concrete_fields}
+    own = meta(part.model).local_concrete_fields
+    names = {one.attname for one in own if not is_generated(one)}
     image = {name: value for name, value in row.now.items() if name in names}
     return {**image, **{n: value for n, value in restored.items() if n in names}}
 
