@@ -3,7 +3,8 @@ from django.contrib.auth.models import Permission
 from django.db import transaction
 
 from ai_assistant.changes.capture.recorder import recording
-from ai_assistant.changes.capture.store import store
+from ai_assistant.changes.capture.store import store, store_as
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
 from tests.tables import clear_tables
@@ -120,6 +121,26 @@ class TestGoBack:
         done = ada.post(path, {"digest": plan["digest"]})
 
         assert done.status_code == 200
+        assert names() == ["green", "heavy"]
+
+    def test_over_several_runs_it_is_redone(self, program, change, marks, later):
+        with transaction.atomic():
+            with recording() as recorder:
+                Mark.objects.filter(pk=marks[0].pk).update(name="newer still")
+                Mark.objects.create(name="blue")
+            store_as(ChangeSet(run=later, user=later.user), recorder)
+        perms = Permission.objects.filter(codename__in=["add_mark", "delete_mark"])
+        later.user.user_permissions.add(*perms)
+        ada, path = program(), f"runs/{change.run_id}/go-back/"
+
+        done = ada.post(path, {"digest": ada.get(path).json()["digest"]}).json()
+        assert names() == ["green", "heavy"]
+        again = f"changes/{done['change']}/undo/"
+        redone = ada.post(again, {"digest": ada.get(again).json()["digest"]})
+
+        assert redone.json()["differing"] == []
+        assert names() == ["blue", "new heavy", "newer still"]
+        ada.post(path, {"digest": ada.get(path).json()["digest"]})
         assert names() == ["green", "heavy"]
 
     def test_changes_may_stay(self, program, change, later):
