@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,9 +98,10 @@ def take_snapshot(context: RunContext) -> Snapshot | None:
 class Keeper:
     """Keeps the snapshot from before the writes of a call with what they changed."""
 
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, module_id: str, context: Callable[[], RunContext]) -> None:
         self._has_failed = False
-        self._before = self._taken(context)
+        wants_it = module_by_id(module_id).has(ROLLBACK)
+        self._before = self._taken(context()) if wants_it else None
 
     def keep(self, change: ChangeSet | None) -> None:
         """Keep it, once the writes are stored as a change."""

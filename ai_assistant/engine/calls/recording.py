@@ -65,7 +65,7 @@ def kept_changes(
     What `check` raises takes it back.
     """
     with taken_back_with(written_ones()):
-        keeper = Keeper(RunScope(run, user).context)
+        keeper = Keeper(run.module, lambda: RunScope(run, user).context)
         with recording() as recorder:
             yield
         if check is not None:

@@ -147,7 +147,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
                 check_unmoved(shown)
                 context.is_as_shown = bool(shown.versions)
                 context.actions = replace(context.actions, plan=shown.plan)
-            keeper = Keeper(context)
+            keeper = Keeper(context.module, lambda: context)
             with recording() as recorder:
                 value = invoke(attempt, attempt.tool.handler, context)
                 result = from_value(attempt.call.name, value)

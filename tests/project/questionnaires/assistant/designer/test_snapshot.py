@@ -77,7 +77,7 @@ class Designing:
             run=self.run, step=self.step, position=self.run.calls.count(), name="tool"
         )
         with transaction.atomic():
-            keeper = Keeper(self.context)
+            keeper = Keeper("designer", lambda: self.context)
             with recording() as recorder:
                 told = handler(self.context, *arguments, **named)
             keeper.keep(store(recorder, self.run, call, self.user))
