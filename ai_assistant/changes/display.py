@@ -99,9 +99,12 @@ def _in_user_zone(value: datetime) -> datetime:
 
 def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
     """Return sentences about what has no image; none without gaps."""
-    tables = dict.fromkeys(
-        str(gap.get("table", "")) for gap in gaps if isinstance(gap, dict)
-    )
+    found = [gap for gap in gaps if isinstance(gap, dict)]
+    unseen = [gap for gap in found if gap.get("kind") != "snapshot"]
+    if len(unseen) < len(found):
+        said = _("It is not kept as a whole: its parts can be undone, one by one.")
+        return [said, *sentences_of_gaps(unseen)]
+    tables = dict.fromkeys(str(gap.get("table", "")) for gap in found)
     named = [table for table in tables if table][:MOST_TABLES]
     if not gaps:
         return []

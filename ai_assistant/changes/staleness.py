@@ -56,7 +56,7 @@ def rows_since(
     changes = RowChange.objects.filter(
         condition | _rows_naming(key, parts), change_set__created_at__gte=moment
     )
-    rows = changes.select_related("change_set__user")
+    rows = changes.select_related("change_set__user").defer("change_set__snapshots")
     newest = rows.order_by("-change_set__created_at", "-order")[:MOST]
     return list(reversed(newest))
 

@@ -104,7 +104,7 @@ def changes_of_object(user: Any, model: str, object_id: str) -> QuerySet[RowChan
     rows = rows.filter(change_set__kind=ChangeSet.Kind.CALL)
     if not user.has_perm(UNDO_OTHERS):
         rows = rows.filter(change_set__user=user)
-    rows = rows.select_related("change_set__user")
+    rows = rows.select_related("change_set__user").defer("change_set__snapshots")
     return rows.order_by("-change_set__created_at", "-pk")
 
 
@@ -224,7 +224,8 @@ def changes_with_images(
 ) -> QuerySet[ChangeSet]:
     """Return the changes from before `before` that can still be undone."""
     rows = RowChange.objects.filter(change_set=OuterRef("pk")).with_images()
-    old = ChangeSet.objects.filter(Exists(rows), created_at__lt=before)
+    kept = Exists(rows) | Q(snapshots__isnull=False)
+    old = ChangeSet.objects.filter(kept, created_at__lt=before)
     return old if user_id is None else old.filter(user_id=user_id)
 
 

@@ -9,7 +9,6 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.undo.groups import Group, Piece
-from ai_assistant.changes.undo.planning import make_plan
 from ai_assistant.changes.undo.values import (
     UndoPlan,
     UndoRequest,
@@ -26,6 +25,7 @@ from ai_assistant.engine.undo_pieces import (
     checked_user,
     do_piece,
 )
+from ai_assistant.engine.undo_snapshots import plan_of
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.tools.data.undo.permissions import AdminPermissions
@@ -57,7 +57,7 @@ class Undone:
 def read_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
     """Return what an undo would do now. Raise Refused not_found."""
     user = checked_user(user_id)
-    return make_plan(change_sets(user, target), AdminPermissions(user))
+    return plan_of(change_sets(user, target), AdminPermissions(user), user)
 
 
 def read_progress(user_id: UserKey, target: UndoTarget) -> tuple[int, int]:

@@ -26,7 +26,9 @@ from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, get_or_404, runs
+from ai_assistant.engine.snapshots import keep_snapshots, left_differing
 from ai_assistant.engine.storage.units import unit
+from ai_assistant.engine.undo_snapshots import plan_of, roll_back
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
@@ -78,7 +80,7 @@ def begin(request: UndoRequest) -> Begun:
     if request.target.kind == "since":
         begun.run = Run.objects.get(pk=request.target.id)
     with taken_back_with(written_ones()):
-        plan = make_plan(sets, _permissions(begun, user))
+        plan = plan_of(sets, _permissions(begun, user), user)
         if plan.digest != request.digest:
             begun.moved = plan
             return begun
@@ -100,7 +102,9 @@ def do_piece(begun: Begun, piece: Piece) -> PieceDone:
     keys, piece.at = [row.key for row in rows], ""
     with taken_back_with(written_ones()):
         permissions = _permissions(begun, user)
-        plan = make_plan(sets, permissions, keys, of_objects(rows))
+        has_whole = any(row.rollback for row in rows)
+        among = None if has_whole else of_objects(rows)
+        plan = plan_of(sets, permissions, user, keys, among)
         found = {row.key: row.digest() for row in plan.rows}
         for key in keys:
             if found.get(key) != begun.shown[key]:
@@ -122,9 +126,14 @@ def _carry_out(
 ) -> PieceDone:
     """Do the work of a piece in its transaction, and keep what it has changed."""
     run, request = begun.run, begun.request
+    wholes = [row for row in work if row.rollback is not None]
     with in_revision(user, _label(begun)), recording() as recorder:
+        parts = [row for row in work if row.rollback is None]
+        if roll_back(work, piece) and parts:  # as they are by now
+            keys, permissions = [row.key for row in parts], _permissions(begun, user)
+            parts = work_of(make_plan(sets, permissions, keys), request.choice)
         saver = AdminSaver(user)
-        restorer = Restorer(rows=work, recorder=recorder, saver=saver)
+        restorer = Restorer(rows=parts, recorder=recorder, saver=saver)
         try:
             restorer.carry_out()
         finally:
@@ -133,14 +142,17 @@ def _carry_out(
     asks = Run(pk=request.asked_in) if request.asked_in else run
     check_rows_free(recorder.rows, asks or Run())
     change = store_as(_new_change_set(begun, user), recorder)
+    if change is not None:
+        keep_snapshots(change, wholes)
     same = begun.same if begun.change is None else []
-    _mark(sets, None if piece.is_last else of_objects([*work, *same]), change)
+    done = [part for row in (*work, *same) for part in row.restored]
+    _mark(sets, None if piece.is_last else of_objects(done), change)
     write_history(work, user, run)
     target = {request.target.kind: str(request.target.id), "digest": request.digest}
     if request.asked_in:
         target["asked_in"] = str(request.asked_in)
     change_undone(change, work, target, request.choice, request.ip)
-    differing = [row.key for row in restorer.differing()]
+    differing = [row.key for row in (*left_differing(wholes), *restorer.differing())]
     return PieceDone(change=change, rows=work, differing=differing)
 
 
@@ -218,7 +230,7 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
     chosen = plan.chosen(choice)
     if len(chosen) < len(everything):
         keys = {row.key for row in chosen}
-        alone = make_plan(sets, _permissions(begun, user), keys)
+        alone = plan_of(sets, _permissions(begun, user), user, keys)
         before = {row.key: row for row in chosen}
         for row in alone.rows:
             if row.does_something < before[row.key].does_something:

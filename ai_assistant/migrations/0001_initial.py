@@ -456,6 +456,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(default=False, verbose_name="partial"),
                 ),
                 ("gaps", models.JSONField(blank=True, default=list)),
+                ("snapshots", models.JSONField(editable=False, null=True)),
                 (
                     "stop_requested",
                     models.BooleanField(default=False, editable=False),
@@ -680,8 +681,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("field", models.CharField(max_length=100)),
-                ("storage", models.CharField(max_length=200)),
-                ("name", models.CharField(max_length=500)),
                 ("sha256_before", models.CharField(blank=True, max_length=64)),
                 ("sha256_after", models.CharField(blank=True, max_length=64)),
                 ("stash", models.CharField(blank=True, max_length=500)),

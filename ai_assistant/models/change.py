@@ -8,6 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from ai_assistant.models.clock import DatabaseTimeField
 
 
+class ChangeSetManager(models.Manager["ChangeSet"]):
+    """Changes without the snapshots of modules, which may be large."""
+
+    def get_queryset(self) -> models.QuerySet["ChangeSet"]:
+        return super().get_queryset().defer("snapshots")
+
+
 class ChangeSet(models.Model):
     """
     The changes of one tool call, or of one undo, with images to undo them.
@@ -51,10 +58,15 @@ class ChangeSet(models.Model):
     tool = models.CharField(_("tool"), max_length=200, blank=True)
     label = models.CharField(max_length=200, blank=True)  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
-    gaps = models.JSONField(default=list, blank=True)  # of {table, kind, count}
+    gaps = models.JSONField(default=list, blank=True)  # of {table, kind}
+    # Of modules, see `engine.snapshots`: a list of {module, page, model, object_id, text,
+    # before: what the module took, after: its digest after the change}; or None.
+    snapshots = models.JSONField(null=True, editable=False)
     # Of an undo in pieces: it ends before the next one.
     stop_requested = models.BooleanField(default=False, editable=False)
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)
+
+    objects = ChangeSetManager()
 
     class Meta:
         verbose_name = _("change")
@@ -133,8 +145,6 @@ class FileChange(models.Model):
 
     row = models.ForeignKey(RowChange, on_delete=models.CASCADE, related_name="files")
     field = models.CharField(max_length=100)
-    storage = models.CharField(max_length=200)  # dotted class
-    name = models.CharField(max_length=500)
     sha256_before = models.CharField(max_length=64, blank=True)
     sha256_after = models.CharField(max_length=64, blank=True)
     stash = models.CharField(max_length=500, blank=True)  # empty: not kept
@@ -144,4 +154,4 @@ class FileChange(models.Model):
         verbose_name_plural = _("changed files")
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.field} of {self.row_id}"

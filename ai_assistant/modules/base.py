@@ -4,6 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from django.db.models import Model
+
+from ai_assistant.changes.values import model_of_label
 from ai_assistant.types import RunContext
 
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -16,7 +19,7 @@ FEATURES: Mapping[str, bool] = {
     "attachments": False,
 }
 PROMPT_CHARS = 8000  # of a module's prompt; tools read large parts
-NOT_BUILT = frozenset({"rollback", "attachments"})
+NOT_BUILT = frozenset({"attachments"})
 
 
 class ContextModule:
@@ -56,6 +59,39 @@ class ContextModule:
     def is_read_only(self, context: RunContext) -> bool:
         """Return whether nothing may be changed on this page."""
         return self.read_only
+
+    def get_root(self, context: RunContext) -> Model | None:
+        """
+        Return the object to which all that the page changes belongs.
+
+        That of the page, by default. A run locks it; a snapshot is of it.
+        """
+        page = context.page
+        model = model_of_label(f"{page.app_label}.{page.model_name}")
+        if model is None or not page.object_id:
+            return None
+        found: Model | None = model._base_manager.filter(pk=page.object_id).first()
+        return found
+
+    def take_snapshot(self, context: RunContext) -> Any:
+        """
+        Return the root object with all that belongs to it, as JSON; None for none.
+
+        Of equal states equal values. With the feature `rollback` it is asked before
+        the first write of a call and after the last one. Leave secrets out.
+        """
+
+    def apply_rollback(self, context: RunContext, snapshot: Any) -> None:
+        """
+        Make the root object, with all that belongs to it, what it was.
+
+        Raise ToolFailed if that must not be. It is also called to see what it would
+        write, and rolled back then.
+        """
+
+    def describe_rollback(self, context: RunContext, snapshot: Any) -> str:
+        """Return what a person is told of what a snapshot holds, in few words."""
+        return ""
 
     def validate(self, context: RunContext, root: Any) -> None:
         """

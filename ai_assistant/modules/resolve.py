@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
+from uuid import UUID
 
+from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.context.opened import may_open_page
@@ -11,7 +13,10 @@ from ai_assistant.context.page import SitePage
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.registry import registry
-from ai_assistant.types import PageInfo
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.types import PageInfo, RunContext
+
+NO_RUN = UUID(int=0)  # of a page that a person has open
 
 
 class DefaultModule(ContextModule):
@@ -135,6 +140,21 @@ def module_by_id(module_id: str) -> ContextModule:
     return module or next(
         (built_in for built_in in BUILT_IN if built_in.id == module_id), DEFAULT
     )
+
+
+def other_root(page: SitePage, module: ContextModule, user: Any) -> Model | None:
+    """Return the root object of a page, if its module says which; None if its code fails."""
+    if type(module).get_root is ContextModule.get_root:
+        return None
+    context = RunContext(
+        user=user,
+        run_id=NO_RUN,
+        conversation_id=NO_RUN,
+        page=page.info,
+        module=module.id,
+    )
+    failed = "the root object of module %r is not known"
+    return value_or(None, lambda: module.get_root(context), failed, module.id)
 
 
 def ambiguous_patterns() -> list[tuple[str, ContextModule, ContextModule]]:

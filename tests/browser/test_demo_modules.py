@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
@@ -19,6 +20,13 @@ WHERE questionnaire_id = (
   SELECT MIN(id) FROM questionnaires_questionnaire WHERE status = %s
 ) GROUP BY questionnaire_id
 """
+DRAFTS = """
+SELECT questionnaire_id, MIN(id) AS section_id FROM questionnaires_section
+WHERE questionnaire_id IN (
+  SELECT id FROM questionnaires_questionnaire WHERE status = %s
+) GROUP BY questionnaire_id ORDER BY questionnaire_id
+"""
+AT_WORK = "The assistant is working on this questionnaire for admin."
 ASKED = "SELECT * FROM questionnaires_question WHERE text = %s"
 
 
@@ -84,6 +92,71 @@ class TestDesigner:
         [status] = [part.status for part in answer.parts if part.kind == "tool"]
         assert status in ("failed", "denied")
         assert oracle.rows(ASKED, asked) == []
+
+    @pytest.mark.row("K01")
+    def test_form_is_not_saved_while_the_assistant_works(
+        self,
+        panel: Panel,
+        visit: Visit,
+        server: DemoServer,
+        oracle: Oracle,
+        model: ModelServerProcess,
+    ) -> None:
+        draft = oracle.rows(DRAFTS, "draft")[1]
+        hold = {"op": "hold", "name": "designing"}
+        model.script("designing", [[text("I look at it."), hold, text(" It is fine.")]])
+        panel.goto(page_of(draft["questionnaire_id"]))
+        panel.open()
+        panel.ask("[[script:designing]]")
+        panel.wait_words(3)
+
+        page = visit(server, "editor").tab()
+        page.goto(f"/admin/questionnaires/section/{draft['section_id']}/change/")
+        form = page.page
+        expect(form.locator(".messagelist")).to_contain_text(AT_WORK)
+        form.fill("#id_title", "What I have written")
+        form.locator("#content [name=_save]").click()
+        expect(form.locator(".errornote")).to_contain_text(AT_WORK)
+        assert title_of(oracle, draft["section_id"]) != "What I have written"
+        model.release("designing")
+        panel.wait_done()
+        form.get_by_role("button", name="Save again").click()
+        expect(form.locator(".messagelist")).to_contain_text("changed successfully")
+        assert title_of(oracle, draft["section_id"]) == "What I have written"
+
+    @pytest.mark.row("M01")
+    def test_whole_questionnaire_goes_back(
+        self, panel: Panel, oracle: Oracle, model: ModelServerProcess
+    ) -> None:
+        draft = oracle.rows(DRAFTS, "draft")[2]
+        asked = "Do you sleep well at the sea?"
+        wish = adds(model, "add-then-undo", draft["section_id"], asked)
+        panel.goto(page_of(draft["questionnaire_id"]))
+        panel.open()
+        panel.ask(wish)
+        panel.wait_state("waiting-approval")
+        panel.approve()
+        panel.wait_done()
+        assert oracle.rows(ASKED, asked)
+
+        panel.page.locator(".aia-changes [data-aia-undo]").last.click()
+        plan = panel.page.locator("#aia-pinned .aia-undo-plan")
+        expect(plan.locator(".aia-undo-row")).to_have_count(1)
+        expect(plan).to_contain_text("All that belongs to it")
+        expect(plan).to_contain_text(asked)
+        plan.locator("[data-aia-undo-apply]").click()
+
+        panel.wait(lambda: not oracle.rows(ASKED, asked), "the question is gone")
+        panel.page.locator("[data-aia-redo]").last.click()
+        plan.locator("[data-aia-undo-apply]").click()
+        panel.wait(lambda: oracle.rows(ASKED, asked), "the question is there again")
+
+
+def title_of(oracle: Oracle, section: int) -> str:
+    (row,) = oracle.rows(
+        "SELECT title FROM questionnaires_section WHERE id = %s", section
+    )
+    return str(row["title"])
 
 
 class TestDiscover:

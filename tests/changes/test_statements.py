@@ -45,9 +45,7 @@ class TestGaps:
     def test_count_the_rows(self):
         recorder, _, _ = recorded(lambda: execute("UPDATE gallery_work SET year = 1"))
 
-        assert recorder.gaps == [
-            {"table": "gallery_work", "kind": "update", "count": 4}
-        ]
+        assert recorder.gaps == [{"table": "gallery_work", "kind": "update"}]
 
     def test_gaps_are_many_statements_at_once(self):
         pairs = [(1, work.pk) for work in Work.objects.all()]
@@ -81,7 +79,7 @@ class TestGaps:
 
         recorder, before, after = recorded(forms.save)
 
-        assert [(gap["kind"], gap["count"]) for gap in recorder.gaps] == [("unseen", 1)]
+        assert [gap["kind"] for gap in recorder.gaps] == ["unseen"]
         check_true(recorder, before, after)
 
     def test_gaps_are_statements_past_the_cursors_of_django(self):
@@ -92,7 +90,7 @@ class TestGaps:
 
         recorder, before, after = recorded(work)
 
-        assert [(gap["kind"], gap["count"]) for gap in recorder.gaps] == [("unseen", 4)]
+        assert [gap["kind"] for gap in recorder.gaps] == ["unseen"]
         check_true(recorder, before, after)
 
     def test_gaps_are_rows_above_the_limit(self, monkeypatch):

@@ -73,9 +73,7 @@ class TestStore:
         change_set = stored(forms.raw_sql)
 
         assert change_set.is_partial
-        assert change_set.gaps == [
-            {"table": "gallery_work", "kind": "update", "count": 4}
-        ]
+        assert change_set.gaps == [{"table": "gallery_work", "kind": "update"}]
 
     @pytest.mark.parametrize("form", [forms.created_and_deleted, forms.changed_back])
     def test_store_is_none_where_nothing_has_changed(self, stored, form):
@@ -88,7 +86,6 @@ class TestStore:
         (file,) = FileChange.objects.filter(row__change_set=change_set)
         with backup_storage().open(file.stash) as kept:
             assert kept.read() == b"old"
-        assert file.storage.startswith("django.core.files.storage")
 
     def test_store_says_when_a_file_cannot_be_stashed(self, stored, media, caplog):
         Path(media / ".assistant-stash").write_text("in the way")

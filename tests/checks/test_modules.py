@@ -47,7 +47,8 @@ class TestModules:
             ({"overrides": {"nothing": "echo"}}, "E102"),
             ({"overrides": {"find_tools": "read_big"}}, "E102"),
             ({"features": {"telepathy": True}}, "E103"),
-            ({"features": {"rollback": True}}, "W104"),
+            ({"features": {"attachments": True}}, "W104"),
+            ({"features": {"rollback": True}}, "E113"),
         ],
     )
     def test_what_is_not_there(self, fields, check_id):
@@ -64,6 +65,15 @@ class TestModules:
         assert check_id == "ai_assistant.W112"
         assert "Module 'long'" in said
         assert "8,001 characters" in said
+
+    def test_rollback_with_its_methods(self):
+        module(
+            features={"rollback": True},
+            take_snapshot=lambda self, context: None,
+            apply_rollback=lambda self, context, snapshot: None,
+        )
+
+        assert ids() == []
 
     def test_get_tools_without_tools(self):
         module(get_tools=lambda self, context: ["read_big"])

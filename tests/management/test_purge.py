@@ -125,9 +125,7 @@ class TestConversations:
         settings.MEDIA_ROOT = str(tmp_path / "media")
         told("ada", days=40)
         name = store_content(ContentFile(b"old"), "x")
-        FileChange.objects.create(
-            row=RowChange.objects.get(), field="f", storage="s", name="n", stash=name
-        )
+        FileChange.objects.create(row=RowChange.objects.get(), field="f", stash=name)
         assert backup_storage().exists(name)
 
         with django_capture_on_commit_callbacks(execute=True):

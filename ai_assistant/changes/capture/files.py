@@ -141,7 +141,7 @@ class Files:
         name = _name(row.after, field)
         if file is None:
             if self._may_be_new(row, field, name):
-                self._recorder.gap(meta(row.model).db_table, "file", 1)
+                self._recorder.gap(meta(row.model).db_table, "file")
             return
         file.sha256_after = _digest(field.storage, name)
         if file.sha256_after != file.sha256_before:
@@ -151,9 +151,7 @@ class Files:
         self._keep(row, field)
         file = self._copies.get(_key(row, field))
         if file is None:
-            file = FileImage(
-                field=field.attname, storage=_path(field.storage), name=after
-            )
+            file = FileImage(field=field.attname, name=after)
         file.sha256_after = _digest(field.storage, after) if after else ""
         row.files.append(file)
 
@@ -161,14 +159,14 @@ class Files:
         name, key = _name(row.before, field), _key(row, field)
         if not name or key in self._copies or key in self._missing:
             return
-        file = FileImage(field=field.attname, storage=_path(field.storage), name=name)
+        file = FileImage(field=field.attname, name=name)
         self._copies[key] = file
         try:
             self._read(file, field.storage)
         except Exception as error:  # noqa: BLE001 - storages raise what they like
             logger.warning("the file %r cannot be kept: %s", name, error)
         if file.content is None:
-            self._recorder.gap(meta(row.model).db_table, "file", 1)
+            self._recorder.gap(meta(row.model).db_table, "file")
 
     def _read(self, file: FileImage, storage: Any) -> None:
         size_bytes = storage.size(file.name)
@@ -206,11 +204,6 @@ def _name(image: dict[str, Any] | None, field: Any) -> str:
 
 def _key(row: RowImage, field: Any) -> Key:
     return row.alias, row.model, row.pk, field.attname
-
-
-def _path(storage: Any) -> str:
-    kind = storage.__class__  # of a lazy one, that behind it
-    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _may_be_there(storage: Any, name: str) -> bool:

@@ -186,7 +186,6 @@ class FileImage:
     """A file of a row, as it was; `content` is kept until it is stashed."""
 
     field: str  # attname
-    storage: str  # dotted class
     name: str
     sha256_before: str = ""
     sha256_after: str = ""

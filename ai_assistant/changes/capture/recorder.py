@@ -9,7 +9,7 @@ recorded changes are then incomplete.
 
 import logging
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -135,17 +135,14 @@ class Recorder:
         self.files = Files(self)
         self.row_counter: RowCounter = RowCounter(outer.row_counter if outer else None)
         self._rows: dict[tuple[str, Any, Any], RowImage] = {}
-        self._gaps: Counter[tuple[str, str]] = Counter()
+        self._gaps: dict[tuple[str, str], None] = {}
         self._bytes = 0
         self._texts = 0
 
     @property
     def gaps(self) -> list[dict[str, Any]]:
-        """What happened without an image: {table, kind, count}, 0 if not known."""
-        return [
-            {"table": table, "kind": kind, "count": count}
-            for (table, kind), count in self._gaps.items()
-        ]
+        """What happened without an image, by table and kind."""
+        return [{"table": table, "kind": kind} for table, kind in self._gaps]
 
     def cover(self, objects: models.QuerySet[Any] | Iterable[models.Model]) -> None:
         """Take images of these rows, which are about to change, in few queries."""
@@ -198,7 +195,7 @@ class Recorder:
             rows.append(self.begin(model, queryset.db, pk, image))
             values.append(row)
         if len(rows) > limit:
-            self.gap(meta(model).db_table, "too much", 0)
+            self.gap(meta(model).db_table, "too much")
         if is_covered:
             self.files.note_missing(rows)
         if is_going:
@@ -217,7 +214,7 @@ class Recorder:
         if self.has_room:
             self._rows[key] = new_row
         else:
-            self.gap(meta(model).db_table, "too much", 0)
+            self.gap(meta(model).db_table, "too much")
         return new_row
 
     def knows(self, model: Any, alias: str, pk: Any) -> bool:
@@ -235,9 +232,9 @@ class Recorder:
         is_small = size_bytes <= conf.CHANGED_BYTES
         return is_small and len(self._rows) < conf.CHANGED_ROWS
 
-    def gap(self, table: str, kind: str, count: int) -> None:
+    def gap(self, table: str, kind: str) -> None:
         """Note rows that were changed without an image."""
-        self._gaps[table, kind] += max(count, 0)
+        self._gaps[table, kind] = None
 
     def close(self) -> None:
         """Read the rows again."""
@@ -245,7 +242,7 @@ class Recorder:
             self._finish()
         except Exception:
             logger.exception("the images of a change cannot be completed")
-            self.gap("", "fault", 0)
+            self.gap("", "fault")
 
     def drop(self) -> None:
         """Discard all images: the recorded writes were rolled back."""
@@ -263,11 +260,11 @@ class Recorder:
                 self._read_again(model, alias, rows)
                 read = True
             if not read:
-                self.gap(meta(model).db_table, "fault", len(rows))
+                self.gap(meta(model).db_table, "fault")
                 for pk in rows:
                     del self._rows[alias, model, pk]
-        for table, count in self.row_counter.unseen().items():
-            self.gap(table, "unseen", count)
+        for table in self.row_counter.unseen():
+            self.gap(table, "unseen")
         self.files.finish(list(self._rows.values()))
         self.rows = [row for row in self._rows.values() if row.kind]
 

@@ -31,20 +31,20 @@ class RowCounter:
         if self._outer is not None:
             self._outer.saw(alias, table, count)
 
-    def unseen(self) -> dict[str, int]:
+    def unseen(self) -> set[str]:
         """
-        Return how many rows changed unobserved, by table ("" if unknown).
+        Return the tables of which rows changed unobserved ("" if unknown).
 
         Call it once: the recording around this one need not report them again.
         """
-        unseen: Counter[str] = Counter()
+        unseen: set[str] = set()
         for alias, start in self._start.items():
             for table, count in _counts(connections[alias]).items():
                 missed = count - start.get(table, 0) - self._seen[alias, table]
                 if missed > 0:
-                    unseen[table] += missed
+                    unseen.add(table)
                     self.saw(alias, table, missed)
-        return dict(unseen)
+        return unseen
 
 
 def sqlite_total_changes(connection: Any) -> int | None:

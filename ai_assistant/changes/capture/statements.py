@@ -141,7 +141,7 @@ class StatementWatcher:
         except Exception:
             logger.exception("no image can be taken of %s", watched.table or "a row")
             watched.imaged = None
-            self._recorder.gap(watched.table, "fault", 0)
+            self._recorder.gap(watched.table, "fault")
 
     def _before(
         self,
@@ -223,9 +223,9 @@ class StatementWatcher:
             recorder.begin(watched.model, connection.alias, pk, None)
         if watched.imaged is not None:
             if changed > watched.imaged:
-                recorder.gap(watched.table, "unseen", changed - watched.imaged)
+                recorder.gap(watched.table, "unseen")
         elif changed != 0 or watched.kind == "other":
-            recorder.gap(watched.table, watched.problem or watched.kind, changed)
+            recorder.gap(watched.table, watched.problem or watched.kind)
 
 
 def _returned(watched: WatchedStatement, context: dict[str, Any]) -> list[Any]:

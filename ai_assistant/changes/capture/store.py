@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from ai_assistant.changes.capture.files import store_content
 from ai_assistant.changes.capture.images import FileImage, RowImage
@@ -52,7 +51,7 @@ def store_as(change_set: ChangeSet, recorder: Recorder) -> ChangeSet | None:
     recorder.files.close()
     if any(file.sha256_before and not file.stash for file in files):
         change_set.is_partial = True
-        file_gap = {"table": "", "kind": "file", "count": 0}
+        file_gap = {"table": "", "kind": "file"}
         change_set.gaps = [*change_set.gaps, file_gap]
         change_set.save(update_fields=["is_partial", "gaps"])
     return change_set
@@ -62,7 +61,7 @@ def store_as(change_set: ChangeSet, recorder: Recorder) -> ChangeSet | None:
 def forget_images(change_set_id: UUID) -> None:
     """Delete the images and the old files of a change; that it was made stays known."""
     # A write first: an undo that is under way waits, or this waits for it.
-    ChangeSet.objects.filter(pk=change_set_id).update(tool=F("tool"))
+    ChangeSet.objects.filter(pk=change_set_id).update(snapshots=None)
     RowChange.objects.filter(change_set=change_set_id).update(before=None, after=None)
     FileChange.objects.filter(row__change_set=change_set_id).delete()
 
@@ -92,8 +91,6 @@ def _file(change_set: ChangeSet, row: RowChange, file: FileImage) -> FileChange:
     return FileChange(
         row=row,
         field=file.field,
-        storage=file.storage[:200],
-        name=file.name[:500],
         sha256_before=file.sha256_before,
         sha256_after=file.sha256_after,
         stash=name,

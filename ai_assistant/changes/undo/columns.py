@@ -68,12 +68,23 @@ def _marked(field: Any, mark: str, inner: Any) -> Any:
     return field.to_python(inner)
 
 
+def is_generated(field: Any) -> bool:
+    """Return whether the database computes a column; Django saves none of these."""
+    return getattr(field, "generated", False) is True
+
+
+def saved_columns(model: Any) -> set[str]:
+    """Return the attnames of all columns, but for those that the database computes."""
+    fields = meta(model).concrete_fields
+    return {field.attname for field in fields if not is_generated(field)}
+
+
 def python_values(model: Any, image: Image) -> dict[str, Any]:
     """Return the values of the model's columns that the image has, by attname."""
     return {
         field.attname: python_value(field, image[field.attname])
         for field in meta(model).concrete_fields
-        if field.attname in image and not getattr(field, "generated", False)
+        if field.attname in image
     }
 
 
@@ -90,7 +101,7 @@ def put_in(model: Any, alias: str, pk: Any, image: Image) -> None:
     values = {
         one.attname: python_value(one, image[one.attname])
         for one in local
-        if one.attname in image and not getattr(one, "generated", False)
+        if one.attname in image and not is_generated(one)
     }
     if values:
         all_rows(model, alias).filter(pk=pk).update(**values)

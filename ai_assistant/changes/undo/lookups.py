@@ -206,7 +206,8 @@ def note_who(rows: list[UndoRow], since: Any, own: Iterable[Any]) -> None:
             object_id__in=list(found),
             change_set__created_at__gte=since,
         ).exclude(change_set__in=list(own))
-        for change in later.select_related("change_set__user").order_by(
+        found_later = later.select_related("change_set__user")
+        for change in found_later.defer("change_set__snapshots").order_by(
             "change_set__created_at"
         ):
             made = change.change_set

@@ -18,7 +18,7 @@ from ai_assistant.changes.capture.images import (
     same_value,
 )
 from ai_assistant.changes.display import display_value
-from ai_assistant.changes.undo.columns import is_readable
+from ai_assistant.changes.undo.columns import is_generated, is_readable
 from ai_assistant.changes.undo.links import last_links, links_now
 from ai_assistant.changes.undo.lookups import (
     note_who,
@@ -32,6 +32,7 @@ from ai_assistant.changes.undo.rows import (
     has_key,
     is_readable_key,
     judged,
+    open_rows,
     without_model,
 )
 from ai_assistant.changes.undo.values import (
@@ -45,7 +46,7 @@ from ai_assistant.changes.undo.values import (
 from ai_assistant.changes.values import meta
 from ai_assistant.changes.verify.auto_fields import is_tree, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
-from ai_assistant.models.change import ChangeSet, FileChange, RowChange
+from ai_assistant.models.change import ChangeSet, FileChange
 from ai_assistant.safety.site_code import value_or
 
 MOST_TEXTS = 200  # rows whose fields are shown
@@ -73,10 +74,7 @@ def make_plan(
     undone already is no part of it.
     """
     sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
-    rows = RowChange.objects.filter(change_set__in=sets, undone_by=None)
-    rows = rows.filter(among or Q()).prefetch_related("files")
-    places = {one.pk: place for place, one in enumerate(sets)}
-    in_order = sorted(rows, key=lambda row: (places[row.change_set_id], row.order))
+    in_order = open_rows(sets, among)
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
     planner = Planner(permissions, only, {gap["table"] for gap in gaps})
     planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
@@ -93,7 +91,7 @@ class Planner:
 
     def __init__(
         self,
-        permissions: Permissions,
+        permissions: Permissions | None,
         only: Collection[str] | None = None,
         unseen: Collection[str] = (),
     ) -> None:
@@ -106,7 +104,13 @@ class Planner:
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
         """Return what becomes of each object, newest first."""
-        lost = [without_model(row) for model, row in changed if model is None]
+        rows = self.judged(changed)
+        if self._permissions is not None:
+            Obstacles(rows, self._permissions).check()
+        return [*rows, *(without_model(row) for model, row in changed if model is None)]
+
+    def judged(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
+        """Return what becomes of each object, if nothing stands in the way."""
         images = []
         for model, row in changed:
             if model is None:
@@ -122,9 +126,7 @@ class Planner:
             if self._only is None or obj.row.key in self._only
         ]
         now = self._now(objects)
-        rows = [self._row(obj, now) for obj in objects]
-        Obstacles(rows, self._permissions).check()
-        return [*rows, *lost]
+        return [self._row(obj, now) for obj in objects]
 
     # --- as it is ---
 
@@ -229,7 +231,7 @@ class Planner:
         row.settle()
 
     def _field(self, row: UndoRow, field: Any, part: RowImage) -> None:
-        if getattr(field, "generated", False):
+        if is_generated(field):
             return
         name, now = field.attname, row.now or {}
         before = (part.before or {}).get(name)

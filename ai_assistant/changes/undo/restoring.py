@@ -25,6 +25,7 @@ from ai_assistant.changes.undo.columns import (
     put_in,
     python_value,
     python_values,
+    saved_columns,
 )
 from ai_assistant.changes.undo.groups import parents_first
 from ai_assistant.changes.undo.links import telling
@@ -57,7 +58,8 @@ def work_of(plan: UndoPlan, choice: Choice) -> list[UndoRow]:
             for one in row.fields:
                 if one.outcome == Outcome.CONFLICT:
                     one.outcome = Outcome.RESTORE
-        if row.obj is not None and row.does_something:
+        is_known = row.obj is not None or row.rollback is not None
+        if is_known and row.does_something:
             rows.append(row)
     return rows
 
@@ -162,7 +164,7 @@ class Restorer:
         self, instance: Any, names: Iterable[str], *, force_insert: bool = False
     ) -> None:
         """Save an instance of which these columns are new: as the site says, or so."""
-        columns = {one.attname for one in meta(type(instance)).concrete_fields}
+        columns = saved_columns(type(instance))
         values = {name: getattr(instance, name) for name in names if name in columns}
         is_new = instance._state.adding
         if self.saver is None or not self.saver.save(instance, values, is_new=is_new):

@@ -15,12 +15,16 @@ from ai_assistant.changes.capture.images import (
     can_be_found,
     same_value,
 )
-from ai_assistant.changes.undo.columns import instance_of, python_value
+from ai_assistant.changes.undo.columns import (
+    instance_of,
+    is_generated,
+    python_value,
+)
 from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
 from ai_assistant.changes.values import meta, model_name, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject
-from ai_assistant.models.change import FileChange, RowChange
+from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.merging import merged_text
 
@@ -94,6 +98,27 @@ class ChangedRow:
         return {**(self.last.before or {}), **self.before}
 
 
+def open_rows(sets: Sequence[ChangeSet], among: Q | None = None) -> list[RowChange]:
+    """Return what of these changes is not undone yet, the oldest first."""
+    rows = RowChange.objects.filter(among or Q(), change_set__in=sets, undone_by=None)
+    places = {one.pk: place for place, one in enumerate(sets)}
+    found = rows.prefetch_related("files")
+    return sorted(found, key=lambda row: (places[row.change_set_id], row.order))
+
+
+def towards(row: RowImage) -> ChangedRow:
+    """Return the change whose undo would do what was recorded of a row."""
+    made = RowChange(
+        alias=row.alias,
+        model=row.label,
+        object_id=row.object_id,
+        text=row.text,
+        before=row.after,
+        after=row.before,
+    )
+    return ChangedRow(first=made, last=made, before=row.after)
+
+
 def changed_rows(rows: Iterable[RowChange]) -> list[tuple[Any, ChangedRow]]:
     """Return each row of the changes, oldest first, with its model; None if it is gone."""
     found: dict[Place, ChangedRow] = {}
@@ -164,7 +189,8 @@ def wanted_image(row: UndoRow, part: RowImage) -> Image | None:
     if row.action != "change" or row.now is None:
         return None
     restored = {one.attname: one.raw for one in row.fields if one.outcome in DOES}
-    names = {one.attname for one in meta(part.model).local_concrete_fields}
+    own = meta(part.model).local_concrete_fields
+    names = {one.attname for one in own if not is_generated(one)}
     image = {name: value for name, value in row.now.items() if name in names}
     return {**image, **{n: value for n, value in restored.items() if n in names}}
 

@@ -76,6 +76,9 @@ class UndoRow:
     now: Image | None = None  # with the columns of all its tables
     files: Sequence[FileChange] = ()
     change_sets: frozenset[UUID] = frozenset()  # in which it was changed
+    rollback: "Rollback | None" = None  # of all that belongs to it, by a module
+    covered: "list[UndoRow]" = field(default_factory=list)  # what comes back with that
+    version: str = ""  # of what the rollback starts from, and leads to
 
     @property
     def does_something(self) -> bool:
@@ -120,7 +123,13 @@ class UndoRow:
         """Return what has to be the same when it is carried out."""
         now = None if self.now is None else image_digest(self.now)
         fields = [[one.attname, one.outcome, one.reason] for one in self.fields]
-        return [self.key, self.action, self.outcome, self.reason, now, fields]
+        said = [self.key, self.action, self.outcome, self.reason]
+        return [*said, now or self.version, fields]
+
+    @property
+    def restored(self) -> "list[UndoRow]":
+        """Return it, with what comes back along."""
+        return [self, *self.covered]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -200,6 +209,16 @@ class UndoRequest:
     choice: Choice = field(default_factory=Choice)
     ip: str = ""
     asked_in: UUID | None = None  # the run in which the assistant was told to
+
+
+class Rollback(Protocol):
+    """Brings back an object with all that belongs to it."""
+
+    def apply(self) -> None:
+        """Do it. Raises what the code of the site raises."""
+
+    def is_done(self) -> bool:
+        """Return whether all is as it was."""
 
 
 class Permissions(Protocol):

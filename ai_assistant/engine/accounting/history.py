@@ -10,7 +10,7 @@ from django.utils.translation import override
 
 from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.undo.values import DOES, UndoRow
-from ai_assistant.changes.values import concrete
+from ai_assistant.changes.values import concrete, model_of_label
 from ai_assistant.models.run import Run
 
 FLAGS = {"create": ADDITION, "delete": DELETION}
@@ -40,7 +40,8 @@ def write_history(rows: list[UndoRow], user: Any, run: Run | None) -> None:
 
 def _logged(row: UndoRow) -> tuple[Any, str, str, int] | None:
     if row.obj is None:
-        return None
+        model = model_of_label(row.model) if row.rollback else None
+        return None if model is None else (model, row.object_id, row.text, CHANGE)
     first = row.obj.row
     if not first.is_link:
         flag = FLAGS.get(row.action, CHANGE)

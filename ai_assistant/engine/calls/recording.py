@@ -12,6 +12,8 @@ from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.capture.store import store
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.snapshots import Keeper
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run
 from ai_assistant.text.redaction.redact import redact
@@ -63,9 +65,10 @@ def kept_changes(
     What `check` raises takes it back.
     """
     with taken_back_with(written_ones()):
+        keeper = Keeper(run.module, lambda: RunScope(run, user).context)
         with recording() as recorder:
             yield
         if check is not None:
             check(recorder)
         check_rows_free(recorder.rows, run)
-        store(recorder, run, call, user)
+        keeper.keep(store(recorder, run, call, user))

@@ -43,7 +43,7 @@ def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -
         if not is_own:
             _clean(stored)
         if validates and recorder.rows:
-            for root in _roots(context, stored):
+            for root in _roots(module, context, stored):
                 module.validate(context, root)
     except ValidationError as error:
         raise ModelRetry(f"It cannot be saved: {_text(error)}") from error
@@ -87,20 +87,21 @@ def _has_page(model: Any) -> bool:
     return any(site.is_registered(model) for site in all_sites)
 
 
-def _roots(context: RunContext, objects: Sequence[RecordedObject]) -> Iterator[Model]:
+def _roots(
+    module: ContextModule, context: RunContext, objects: Sequence[RecordedObject]
+) -> Iterator[Model]:
     """Yield the object of the page, and the written ones of its model, as they are."""
     page = context.page
     model = model_of_label(f"{page.app_label}.{page.model_name}")
     if model is None:
         return
+    root = value_or(None, lambda: module.get_root(context))
+    if root is not None:
+        yield root
     pks = [obj.row.pk for obj in objects if concrete(obj.row.model) is concrete(model)]
-    rows = model._base_manager.all()
-    if page.object_id:
-        found = value_or(None, lambda: rows.filter(pk=page.object_id).first())
-        if found is not None:
-            yield found
-            pks = [pk for pk in pks if pk != found.pk]
-    for batch in in_batches(rows, dict.fromkeys(pks)):
+    if isinstance(root, model):
+        pks = [pk for pk in pks if pk != root.pk]
+    for batch in in_batches(model._base_manager.all(), dict.fromkeys(pks)):
         yield from batch
 
 

@@ -38,6 +38,7 @@ from ai_assistant.engine.calls.write_limit import (
 )
 from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
+from ai_assistant.engine.snapshots import Keeper
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient, read_again
 from ai_assistant.exceptions import Differs, Refused, ToolFailed
 from ai_assistant.models.call import ToolCall
@@ -146,6 +147,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
                 check_unmoved(shown)
                 context.is_as_shown = bool(shown.versions)
                 context.actions = replace(context.actions, plan=shown.plan)
+            keeper = Keeper(context.module, lambda: context)
             with recording() as recorder:
                 value = invoke(attempt, attempt.tool.handler, context)
                 result = from_value(attempt.call.name, value)
@@ -156,7 +158,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
             if shown is not None and not shown.plan:
                 _check_as_shown(shown, recorder)
             check_rows_free(recorder.rows, attempt.run)
-            store(recorder, attempt.run, attempt.call, context.user)
+            keeper.keep(store(recorder, attempt.run, attempt.call, context.user))
         return result
 
     try:

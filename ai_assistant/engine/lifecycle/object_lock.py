@@ -13,7 +13,7 @@ from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.clock import free
 from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import Run, RunState
-from ai_assistant.modules.resolve import every_module, module_by_id
+from ai_assistant.modules.resolve import every_module, module_by_id, other_root
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.object_locks import (
     check_free,
@@ -46,7 +46,7 @@ def any_locks() -> bool:
 
 def target_of(run: Run) -> LockTarget | None:
     """
-    Return the object that the run may change on its page, or None.
+    Return the root object that the run may change on its page, or None.
 
     A user who may not change an object does not lock it. Asks code of the site.
     """
@@ -60,7 +60,12 @@ def target_of(run: Run) -> LockTarget | None:
     request = page_request(page, user)
     if opened is None or not page.model_admin.has_change_permission(request, opened):
         return None
-    return LockTarget(model=type(opened), key=lock_key(type(opened), opened.pk))
+    root = other_root(page, module_by_id(run.module), user) or opened
+    if root != opened:
+        admin = page.model_admin.admin_site._registry.get(type(root))
+        if admin is None or not admin.has_change_permission(request, root):
+            return None
+    return LockTarget(model=type(root), key=lock_key(type(root), root.pk))
 
 
 def take(run: Run, target: LockTarget) -> bool:

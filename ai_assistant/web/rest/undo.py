@@ -1,5 +1,6 @@
 """The undo of what runs, calls or single changes have changed: its plan, and itself."""
 
+from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from ai_assistant.engine.service import (
     Undone,
     UndoRequest,
     UndoTarget,
+    go_back,
     undo,
     undo_plan,
 )
@@ -31,6 +33,7 @@ from ai_assistant.web.rest.serializers import Body, Moment, ReadSerializer, Text
 
 OUTCOMES = [str(one) for one in Outcome]
 KEY_CHARS = 500
+Work = Callable[[UndoRequest], Coroutine[Any, Any, Undone]]
 MOVED = "moved"
 PROBLEMS = (
     "not_found",
@@ -153,9 +156,7 @@ class UndoView(ApiView):
     @operation(answers={200: PlanSerializer}, problems=("not_found",))
     def get(self, request: Request, id: UUID) -> Response:
         """Read what undoing these changes would do now."""
-        target = UndoTarget(kind=self.kind, id=id)
-        plan = carry_out(undo_plan(user_key(request), target))
-        return Response(PlanSerializer(plan).data)
+        return self.plan(request, id)
 
     @operation(
         body=UndoBody,
@@ -170,6 +171,16 @@ class UndoView(ApiView):
         If something has moved since it was read, nothing is undone: the problem `moved`
         has the new plan as `plan`.
         """
+        return self.do(request, id, undo)
+
+    def plan(self, request: Request, own: UUID) -> Response:
+        """Return the plan of the undo."""
+        target = UndoTarget(kind=self.kind, id=own)
+        plan = carry_out(undo_plan(user_key(request), target))
+        return Response(PlanSerializer(plan).data)
+
+    def do(self, request: Request, own: UUID, work: Work) -> Response:
+        """Do what the person has decided; return what was done, or the new plan."""
         body, caller = self.read_body(), caller_of(request)
         rows = body["rows"]
         choice = Choice(
@@ -178,12 +189,12 @@ class UndoView(ApiView):
         )
         decided = UndoRequest(
             user_id=caller.user.pk,
-            target=UndoTarget(kind=self.kind, id=id),
+            target=UndoTarget(kind=self.kind, id=own),
             digest=body["digest"],
             choice=choice,
             ip=caller.stamp.ip,
         )
-        undone = carry_out(undo(decided))
+        undone = carry_out(work(decided))
         return (
             Response(UndoneSerializer(undone).data) if undone.done else _moved(undone)
         )
@@ -193,6 +204,43 @@ class RunUndoView(UndoView):
     """The undo of what a run has changed."""
 
     kind = "run"
+
+
+class GoBackBody(UndoBody):
+    """What a person has decided, who goes back to before a message."""
+
+    digest = Text(
+        default="",
+        max_length=64,
+        help_text="Of the plan; without it nothing is undone.",
+    )
+
+
+class RunGoBackView(UndoView):
+    """Going back to before the message of a run: that and all later ones."""
+
+    kind = "since"
+
+    @operation(answers={200: PlanSerializer}, problems=("not_found",))
+    def get(self, request: Request, id: UUID) -> Response:
+        """Read what undoing the changes of a run and of all later ones would do now."""
+        return self.plan(request, id)
+
+    @operation(
+        body=GoBackBody,
+        answers={200: UndoneSerializer},
+        problems=PROBLEMS,
+        example={"digest": "9f86d0…"},
+    )
+    def post(self, request: Request, id: UUID) -> Response:
+        """
+        Do what the plan of that digest says, and show the conversation up to there.
+
+        The next message begins another branch. Without a digest all changes stay. If
+        something has moved since the plan was read, nothing is done: the problem `moved`
+        has the new plan as `plan`.
+        """
+        return self.do(request, id, go_back)
 
 
 class CallUndoView(UndoView):

@@ -23,6 +23,7 @@ from ai_assistant.web.rest.runs import RunViewSet
 from ai_assistant.web.rest.undo import (
     CallUndoView,
     ChangeUndoView,
+    RunGoBackView,
     RunUndoView,
 )
 
@@ -50,6 +51,7 @@ urlpatterns = [
     path("schema/", schema_view, name="schema"),
     path("registry/", RegistryView.as_view(), name="registry"),
     path("runs/<uuid:id>/undo/", RunUndoView.as_view(), name="runs-undo"),
+    path("runs/<uuid:id>/go-back/", RunGoBackView.as_view(), name="runs-go-back"),
     path("calls/<uuid:id>/undo/", CallUndoView.as_view(), name="calls-undo"),
     path("changes/<uuid:id>/undo/", ChangeUndoView.as_view(), name="changes-undo"),
     *router.urls,

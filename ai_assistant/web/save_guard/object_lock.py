@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.engine.service import any_locks
+from ai_assistant.modules.resolve import module_for, other_root
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.object_locks import at_work_on
 
@@ -41,12 +42,23 @@ def answer_if_locked(request: HttpRequest, page: SitePage) -> HttpResponse | Non
         return None
     if request.method == "POST":
         lock = at_work_on(admin.model, _posted_keys(request, page)).first()
-        return _not_saved(request, page, _sentence(page, lock.user)) if lock else None
+        sentence = _sentence(admin.opts, lock) or _of_root(request, page)
+        return _not_saved(request, page, sentence) if sentence else None
     if page.info.action == "change" and request.method == "GET":
-        for lock in at_work_on(admin.model, [page.info.object_id]):
-            sentence = _sentence(page, lock.user)
+        lock = at_work_on(admin.model, [page.info.object_id]).first()
+        if sentence := _sentence(admin.opts, lock) or _of_root(request, page):
             messages.warning(request, sentence, fail_silently=True)
     return None
+
+
+def _of_root(request: HttpRequest, page: SitePage) -> str:
+    """Return who works on the object to which that of the page belongs; or ""."""
+    if page.info.action == "changelist":
+        return ""
+    root = other_root(page, module_for(page.info), request.user)
+    if root is None:
+        return ""
+    return _sentence(root._meta, at_work_on(type(root), [root.pk]).first())
 
 
 def _posted_keys(request: HttpRequest, page: SitePage) -> list[Any] | None:
@@ -83,8 +95,10 @@ def _not_saved(request: HttpRequest, page: SitePage, sentence: str) -> HttpRespo
     return response
 
 
-def _sentence(page: SitePage, user: Any) -> str:
+def _sentence(options: Any, lock: Any) -> str:
+    if lock is None:
+        return ""
     return _(
         "The assistant is working on this %(name)s for %(user)s. It can be saved when "
         "that is done."
-    ) % {"name": page.model_admin.opts.verbose_name, "user": user.get_username()}
+    ) % {"name": options.verbose_name, "user": lock.user.get_username()}

@@ -10,8 +10,9 @@ pytestmark = pytest.mark.broad
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_undo_restores_the_rows_there_too(postgres_server):
-    names = ("forms", "edges", "tables")
+    names = ("forms", "edges", "tables", "columns")
     paths = [f"tests/changes/undo/test_{name}.py" for name in names]
-    paths.append("tests/engine/undo")
+    designer = "tests/project/questionnaires/assistant/designer"
+    paths += ["tests/engine/undo", f"{designer}/test_snapshot.py"]
 
     assert passed_on(postgres_server.new_database(), *paths) > 100

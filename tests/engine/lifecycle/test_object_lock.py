@@ -16,7 +16,11 @@ from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer
-from ai_assistant.engine.lifecycle.object_lock import check_rows_free, target_of
+from ai_assistant.engine.lifecycle.object_lock import (
+    LockTarget,
+    check_rows_free,
+    target_of,
+)
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import database_now, this_process
@@ -121,6 +125,44 @@ class TestHeld:
     @pytest.mark.parametrize("key", ["999", "x", "9" * 40])
     def test_held_not_of_what_is_not_there(self, user, key):
         run = Run(user=user, page_path=f"/admin/auth/group/{key}/change/")
+
+        assert target_of(run) is None
+
+
+class TestRoot:
+    """A module says to which object that of its page belongs."""
+
+    @pytest.fixture(autouse=True)
+    def _users_belong_to_groups(self):
+        @ai_assistant.register
+        class UserModule(ContextModule):
+            """The pages of users."""
+
+            matches = ("admin:auth_user_change",)
+            features: ClassVar = {"lock": True}
+
+            def get_root(self, context):
+                """Return the group of the user."""
+                return Group.objects.filter(user=context.page.object_id).first()
+
+    @pytest.fixture
+    def run(self, user, group):
+        user.groups.add(group)
+        page = f"/admin/auth/user/{user.pk}/change/"
+        return Run(user=user, page_path=page, module="user")
+
+    def test_root_is_locked(self, run, group):
+        assert target_of(run) == LockTarget(model=Group, key=str(group.pk))
+
+    def test_page_without_a_root(self, run, user):
+        user.groups.clear()
+
+        assert target_of(run) == LockTarget(model=type(user), key=str(user.pk))
+
+    def test_root_that_they_may_not_change(self, run, group, staff):
+        names = {"view_user", "change_user", "view_group"}
+        staff.user_permissions.add(*Permission.objects.filter(codename__in=names))
+        run.user = staff
 
         assert target_of(run) is None
 

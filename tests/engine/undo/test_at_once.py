@@ -3,10 +3,16 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 
+from ai_assistant.changes.undo import groups
+from ai_assistant.changes.undo.values import UndoRequest
+from ai_assistant.engine.storage import units
+from ai_assistant.engine.undo import Undoing
+from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet
-from tests.warehouse.models import Product
+from tests.engine.people import locked
+from tests.warehouse.models import Mark, Product
 
 pytestmark = pytest.mark.django_db
 
@@ -29,3 +35,67 @@ def test_two_at_once_undo_once(scene, stock):
     assert sorted(one.done for one in done) == [False, True]
     assert ChangeSet.objects.filter(kind="undo").count() == 1
     assert Product.objects.get(pk=own).name == "Lamp"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL only")
+class TestHeldRow:
+    """Another transaction holds a row: nothing is half undone, and it is said."""
+
+    @pytest.fixture(autouse=True)
+    def _short(self, monkeypatch):
+        monkeypatch.setattr(units, "FIRST_WAIT_S", 0.02)
+        monkeypatch.setattr(units, "LOCK_WAIT_S", 0.05)
+
+    @pytest.fixture
+    def marks(self, scene):
+        """Marks that one call has renamed."""
+        made = [Mark.objects.create(name=f"old {n}") for n in range(6)]
+
+        def rename():
+            for mark in made:
+                Mark.objects.filter(pk=mark.pk).update(name=f"new {mark.pk}")
+
+        scene.do(rename)
+        return made
+
+    def old(self):
+        return Mark.objects.filter(name__startswith="old").count()
+
+    def test_nothing_is_done_until_it_is_free(self, scene, marks):
+        digest = scene.plan().digest
+
+        with locked(marks[3]), pytest.raises(Refused, match="Try again in a mo") as why:
+            scene.undo(digest=digest)
+
+        assert (why.value.code, self.old()) == ("locked", 0)
+        assert not ChangeSet.objects.filter(kind="undo").exists()
+        scene.undo(digest=digest)
+        assert self.old() == len(marks)
+
+    def test_plan_is_read_meanwhile(self, scene, marks):
+        with locked(marks[3]):
+            assert len(scene.plan().rows) == len(marks)
+
+    def test_pieces_before_it_stay(self, scene, marks, monkeypatch):
+        monkeypatch.setattr(groups, "PIECE_ROWS", 2)
+
+        undoing = Undoing(
+            UndoRequest(
+                user_id=scene.user.pk, target=scene.target, digest=scene.plan().digest
+            )
+        )
+        assert undoing.step()
+        assert undoing.step()
+        assert undoing.step()
+
+        with locked(marks[0]):  # of the last piece: the newest is undone first
+            assert not undoing.step()
+
+        done = undoing.undone
+        assert self.old() == len(done.rows) == 4
+        assert "Try again in a moment." in done.reason
+        assert {row.key for row in (*done.failed, *done.untouched)} == {
+            f"warehouse.mark:{mark.pk}" for mark in marks[:2]
+        }
+        scene.undo()
+        assert self.old() == len(marks)

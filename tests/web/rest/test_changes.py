@@ -19,7 +19,7 @@ def change(people):
         user=people["ada"],
         tool=call.name,
         is_partial=True,
-        gaps=[{"table": "log", "count": 1}],
+        gaps=[{"table": "log", "kind": "other"}],
     )
     RowChange.objects.bulk_create(
         RowChange(

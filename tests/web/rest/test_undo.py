@@ -3,7 +3,10 @@ from django.contrib.auth.models import Permission
 from django.db import transaction
 
 from ai_assistant.changes.capture.recorder import recording
-from ai_assistant.changes.capture.store import store
+from ai_assistant.changes.capture.store import store, store_as
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import Run
 from tests.tables import clear_tables
 from tests.warehouse.models import Mark
 from tests.web.conftest import asked_to_approve
@@ -90,6 +93,75 @@ class TestUndo:
         ada.post(path, {"digest": digest})
 
         assert code(ada.post(path, {"digest": digest})) == "moved"
+
+
+class TestGoBack:
+    @pytest.fixture
+    def later(self, change, people):
+        """A second run in the conversation, which the first one's message is above."""
+        first = change.run
+        second = Run.objects.create(
+            conversation=first.conversation,
+            user=first.user,
+            after=first,
+            state="succeeded",
+            idempotency_key="later",
+        )
+        Conversation.objects.filter(pk=first.conversation_id).update(shown_run=second)
+        return second
+
+    def shown(self, run):
+        return Conversation.objects.get(pk=run.conversation_id).shown_run_id
+
+    def test_changes_go_and_the_branch_ends_above(self, program, change, later):
+        ada, path = program(), f"runs/{change.run_id}/go-back/"
+        plan = ada.get(path).json()
+        assert len(plan["rows"]) == 2
+
+        done = ada.post(path, {"digest": plan["digest"]})
+
+        assert done.status_code == 200
+        assert names() == ["green", "heavy"]
+
+    def test_over_several_runs_it_is_redone(self, program, change, marks, later):
+        with transaction.atomic():
+            with recording() as recorder:
+                Mark.objects.filter(pk=marks[0].pk).update(name="newer still")
+                Mark.objects.create(name="blue")
+            store_as(ChangeSet(run=later, user=later.user), recorder)
+        perms = Permission.objects.filter(codename__in=["add_mark", "delete_mark"])
+        later.user.user_permissions.add(*perms)
+        ada, path = program(), f"runs/{change.run_id}/go-back/"
+
+        done = ada.post(path, {"digest": ada.get(path).json()["digest"]}).json()
+        assert names() == ["green", "heavy"]
+        again = f"changes/{done['change']}/undo/"
+        redone = ada.post(again, {"digest": ada.get(again).json()["digest"]})
+
+        assert redone.json()["differing"] == []
+        assert names() == ["blue", "new heavy", "newer still"]
+        ada.post(path, {"digest": ada.get(path).json()["digest"]})
+        assert names() == ["green", "heavy"]
+
+    def test_changes_may_stay(self, program, change, later):
+        answer = program().post(f"runs/{later.pk}/go-back/", {})
+
+        assert answer.json()["change"] is None
+        assert self.shown(later) == change.run_id
+        assert names() == ["new green", "new heavy"]
+
+    def test_moved(self, program, change, marks):
+        ada, path = program(), f"runs/{change.run_id}/go-back/"
+        digest = ada.get(path).json()["digest"]
+        Mark.objects.filter(pk=marks[0].pk).update(name="by hand")
+
+        assert code(ada.post(path, {"digest": digest})) == "moved"
+
+    def test_of_another_user(self, program, change):
+        bob, path = program("bob"), f"runs/{change.run_id}/go-back/"
+
+        assert code(bob.get(path)) == "not_found"
+        assert code(bob.post(path, {})) == "not_found"
 
 
 class TestRefused:

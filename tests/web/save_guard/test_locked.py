@@ -174,7 +174,8 @@ class TestFree:
         assert staff.post(path, {"name": "Other"}).status_code == 302
 
     def test_site_without_locks_is_not_asked(self, staff, path, lock):
-        registry._remove("module", "group")
+        for name in list(registry.modules()):
+            registry._remove("module", name)
 
         assert staff.post(path, {"name": "Other"}).status_code == 302
 
@@ -188,3 +189,38 @@ async def test_under_asgi(group, path, lock):
     answer = await client.post(path, {"name": "Other"})
 
     assert answer.status_code == 409
+
+
+@pytest.mark.usefixtures("lock")
+class TestRoot:
+    """The page of a part says who works on the object to which it belongs."""
+
+    @pytest.fixture(autouse=True)
+    def _users_belong_to_groups(self):
+        @ai_assistant.register
+        class UserModule(ContextModule):
+            """The pages of users, who belong to a group here."""
+
+            matches = ("admin:auth_user_change",)
+            features: ClassVar = {"lock": True}
+
+            def get_root(self, context):
+                """Return the group of the user."""
+                return Group.objects.filter(user=context.page.object_id).first()
+
+    @pytest.fixture
+    def member(self, group):
+        user = get_user_model().objects.create_user("bo")
+        user.groups.add(group)
+        return f"/admin/auth/user/{user.pk}/change/"
+
+    def test_opened_and_saved(self, staff, member):
+        assert SAID in staff.get(member).content.decode()
+        assert staff.post(member, {"username": "other"}).status_code == 409
+
+    def test_of_another_root(self, staff):
+        bo = get_user_model().objects.create_user("bo")
+        page = f"/admin/auth/user/{bo.pk}/change/"
+
+        assert "The assistant is working" not in staff.get(page).content.decode()
+        assert staff.post(page, {"username": "other"}).status_code == 200

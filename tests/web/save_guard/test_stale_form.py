@@ -16,6 +16,7 @@ from django.utils import timezone
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.staleness import rows_since
 from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.registry import registry
 from ai_assistant.safety.policy.sensitive import HIDDEN
 from ai_assistant.testing import answer_interrupt, call, run_assistant
 from ai_assistant.web.save_guard import page
@@ -443,7 +444,13 @@ class TestDoesNotAsk:
 
 
 class TestDigest:
+    @pytest.fixture(autouse=True)
+    def _modules(self):
+        with registry.restored():
+            yield
+
     def test_digest_costs_no_query(self, site, path, settings):
+        registry._remove("module", "designer")  # its locks do
         site.get(path)
         with CaptureQueriesContext(
             connection,

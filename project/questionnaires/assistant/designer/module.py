@@ -1,4 +1,4 @@
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,8 +15,18 @@ from project.questionnaires.assistant.designer import (
     sections,
     variables,
 )
-from project.questionnaires.assistant.designer.opened import is_closed, opened
+from project.questionnaires.assistant.designer.opened import (
+    is_closed,
+    opened,
+    to_change,
+)
 from project.questionnaires.assistant.designer.outline import outline
+from project.questionnaires.assistant.designer.snapshot import (
+    described,
+    put_back,
+    taken,
+)
+from project.questionnaires.models import Questionnaire
 
 PROMPT = """\
 The user designs one questionnaire. Its tools work on that one only.
@@ -40,6 +50,7 @@ class DesignerModule(ContextModule):
         "admin:questionnaires_section_change",
         "admin:questionnaires_question_change",
     ]
+    features: ClassVar = {"rollback": True, "lock": True}
     suggestions: ClassVar = [
         gettext_lazy("What does this questionnaire ask?"),
         gettext_lazy("Add a question about sleep."),
@@ -73,6 +84,23 @@ class DesignerModule(ContextModule):
         """Return the rules and the outline of the questionnaire, as it is now."""
         questionnaire = opened(context)
         return PROMPT + outline(context, questionnaire) if questionnaire else ""
+
+    def get_root(self, context: RunContext) -> Questionnaire | None:
+        """Return the questionnaire, also on the page of a section or a question."""
+        return opened(context)
+
+    def take_snapshot(self, context: RunContext) -> dict[str, Any] | None:
+        """Return the questionnaire with its sections, questions and all of theirs."""
+        questionnaire = opened(context)
+        return taken(questionnaire) if questionnaire else None
+
+    def apply_rollback(self, context: RunContext, snapshot: dict[str, Any]) -> None:
+        """Make the questionnaire what it was, if it is still a draft."""
+        put_back(to_change(context), snapshot)
+
+    def describe_rollback(self, context: RunContext, snapshot: dict[str, Any]) -> str:
+        """Return how many sections and questions it had."""
+        return described(snapshot)
 
     def is_read_only(self, context: RunContext) -> bool:
         """Tell whether the questionnaire is published or archived."""
