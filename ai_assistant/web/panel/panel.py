@@ -7,6 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from django.conf import settings
+from django.contrib.auth import get_permission_codename
 from django.http import HttpRequest
 from django.urls import get_script_prefix, get_urlconf, reverse
 from django.utils.functional import cached_property
@@ -91,6 +92,18 @@ class Viewer:
     shows_usage: bool = False
     shows_tracebacks: bool = False  # of tools that have failed
     shows_raw: bool = False  # what an answer was made of
+    user: Any = None
+    _opens: dict[Any, bool] = field(default_factory=dict)
+
+    def may_open(self, model: Any) -> bool:
+        """Return whether the user may open the pages of a model in the admin."""
+        if model not in self._opens:
+            options = model._meta
+            names = (get_permission_codename(do, options) for do in ("view", "change"))
+            self._opens[model] = self.user is not None and any(
+                self.user.has_perm(f"{options.app_label}.{name}") for name in names
+            )
+        return self._opens[model]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -206,6 +219,7 @@ def bare_panel(user: Any, path: str) -> Panel:
         shows_usage=user.has_perm(VIEW_USAGE),
         shows_tracebacks=settings.DEBUG and is_superuser,
         shows_raw=is_superuser,
+        user=user,
     )
     return Panel(viewer=viewer, page=PanelPage(path=path))
 
