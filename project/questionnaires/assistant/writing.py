@@ -14,6 +14,7 @@ from project.questionnaires.ordering import place_sections
     effect="write",
     permission="questionnaires.change_section",
     label=_("Change the title of a section"),
+    preview="transaction",
 )
 def rename_section(context: RunContext, section_id: int, title: str) -> dict[str, Any]:
     """
@@ -47,6 +48,7 @@ def rename_section(context: RunContext, section_id: int, title: str) -> dict[str
     effect="write",
     permission="questionnaires.change_questionnaire",
     label=_("Publish a draft questionnaire"),
+    preview="transaction",
 )
 def publish_questionnaire(context: RunContext, questionnaire_id: int) -> dict[str, Any]:
     """
@@ -83,6 +85,7 @@ def publish_questionnaire(context: RunContext, questionnaire_id: int) -> dict[st
     effect="destructive",
     permission="questionnaires.delete_section",
     label=_("Delete a section with its questions"),
+    preview="transaction",
 )
 def delete_section(context: RunContext, section_id: int) -> dict[str, Any]:
     """
