@@ -36,11 +36,16 @@ def aia_nonce(context: Context) -> SafeString | str:
     return format_html(' nonce="{}"', text) if text else ""
 
 
+@register.simple_tag(name="object_url", takes_context=True)
+def url_of_object(context: Context, label: str, key: str) -> str:
+    """Return the admin page of an object, if the panel's viewer may open it."""
+    return object_url(label, key, getattr(context.get("panel"), "viewer", None))
+
+
 @register.simple_tag(takes_context=True)
 def object_link(context: Context, text: str, label: str, key: str) -> SafeString:
     """Return `text`, as a link to the object if the panel's viewer may open its page."""
-    viewer = getattr(context.get("panel"), "viewer", None)
-    url = object_url(label, key, viewer)
+    url = url_of_object(context, label, key)
     return (
         format_html('<a href="{}">{}</a>', url, text)
         if url

@@ -207,10 +207,8 @@ root.addEventListener(
   }
 );
 
-root.addEventListener(
-  "change",
-  lazy(() => import("./choices.js"))
-);
+const choices = lazy(() => import("./choices.js"));
+root.addEventListener("change", async (event) => (await choices())?.onChange(event));
 
 const mover = lazy(() => import("./move.js"));
 root.addEventListener(

@@ -182,6 +182,21 @@ def read_rows(request: HttpRequest) -> tuple[str, ...] | None:
     return tuple(request.POST.getlist("rows")[:MOST_ROWS])
 
 
+def read_decision(request: HttpRequest) -> str:
+    """Return what was decided; an approval may be for the rest of the answer."""
+    decision = request.POST.get("decision", "")
+    return (
+        "approve_for_run"
+        if decision == "approve" and "for_run" in request.POST
+        else decision
+    )
+
+
+def has_all_rows(request: HttpRequest) -> bool:
+    """Return whether the card showed all of its rows, and not the first alone."""
+    return "has_all_rows" in request.POST
+
+
 def read_seq(request: HttpRequest) -> int:
     """Return the number of the last event that the page shows; 0 for nonsense."""
     return read_number(request, "after")

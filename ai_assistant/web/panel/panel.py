@@ -58,7 +58,17 @@ COOKIE = "aia_read"
 VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
-    *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
+    *(
+        "answer",
+        "edit",
+        "rows",
+        "whole",
+        "message",
+        "feedback",
+        "raw",
+        "conversations",
+        "new",
+    ),
     *("undo", "frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
 )
 

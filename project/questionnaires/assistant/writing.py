@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import ai_assistant
@@ -10,10 +11,16 @@ from project.questionnaires.models import Question, Questionnaire
 from project.questionnaires.ordering import place_sections
 
 
+def _renamed(_arguments: dict[str, Any], data: dict[str, Any]) -> str:
+    """Return what the card says once it is done."""
+    return gettext("Renamed section “%(before)s” to “%(after)s”") % data
+
+
 @ai_assistant.tool(
     effect="write",
     permission="questionnaires.change_section",
     label=_("Change the title of a section"),
+    summary=_renamed,
     preview="transaction",
 )
 def rename_section(context: RunContext, section_id: int, title: str) -> dict[str, Any]:

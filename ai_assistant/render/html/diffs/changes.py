@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.admin.utils import quote
-from django.db.models import CharField, Count, Min, Q, Value
-from django.db.models.functions import Concat
+from django.db.models import Count, Min, Q, QuerySet
 from django.urls import NoReverseMatch, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -24,6 +23,7 @@ from ai_assistant.changes.values import (
 )
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.diffs.differences import Entry, object_entry, tell_apart
+from ai_assistant.render.html.diffs.headline import Counts, headline
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.tools.data.access.values import object_name
@@ -89,6 +89,7 @@ def _names(model: Any, keys: list[str]) -> dict[str, str]:
     return value_or({}, read)  # its table may be gone
 
 
+FIRST_ROWS = 5  # that are seen at once
 SHOWN_ROWS = 50  # of one change; more are counted
 LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
 
@@ -117,7 +118,7 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     names = _changes_names(row for found in rows.values() for row in found)
     return {
         run_id: {
-            **_entry(run_id, found, rows, counts.get(run_id, 0), names),
+            **_entry(run_id, found, rows, counts.get(run_id, {}), names),
             "undo": undoing.get(run_id),
         }
         for run_id, found in sets.items()
@@ -204,30 +205,46 @@ def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
     return found
 
 
-def _counts(run_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return how many objects each run has changed; links alone count as such."""
+def _counts(run_ids: Iterable[UUID]) -> dict[UUID, Counts]:
+    """
+    Return how many objects each run has changed, by model and kind of the change.
+
+    Links alone count as such.
+    """
     rows = RowChange.objects.filter(
         change_set__run_id__in=list(run_ids), change_set__kind=ChangeSet.Kind.CALL
     )
-    name = Concat("model", Value(":"), "object_id", output_field=CharField())
-
-    def counted(chosen: Any) -> dict[UUID, int]:
-        by_run = chosen.order_by().values_list("change_set__run_id")
-        return dict(by_run.annotate(objects=Count(name, distinct=True)))
-
     return {
-        **counted(rows.filter(kind__in=LINKS)),
-        **counted(rows.exclude(kind__in=LINKS)),
+        **_counted(rows.filter(kind__in=LINKS)),
+        **_counted(rows.exclude(kind__in=LINKS)),
     }
+
+
+def _counted(rows: QuerySet[RowChange]) -> dict[UUID, Counts]:
+    kinds = RowChange.Kind
+    by_model = rows.order_by().values_list("change_set__run_id", "model")
+    counted = by_model.annotate(
+        all=Count("object_id", distinct=True),
+        new=Count("object_id", distinct=True, filter=Q(kind=kinds.CREATE)),
+        gone=Count("object_id", distinct=True, filter=Q(kind=kinds.DELETE)),
+        links=Count("object_id", distinct=True, filter=Q(kind__in=LINKS)),
+    )
+    found: dict[UUID, dict[tuple[str, str], int]] = defaultdict(dict)
+    for run_id, model, objects, new, gone, links in counted:
+        changed = max(0, objects - new - gone - links)
+        named = {"create": new, "delete": gone, "link": links, "change": changed}
+        found[run_id] |= {(model, kind): n for kind, n in named.items() if n}
+    return {**found}
 
 
 def _entry(
     run_id: UUID,
     sets: list[ChangeSet],
     rows: dict[UUID, list[RowChange]],
-    count: int,
+    counts: Counts,
     names: RelatedNames,
 ) -> Entry:
+    count = sum(counts.values())
     kept = [row for one in sets for row in rows[one.pk]]
     shown = [_change(row, names) for row in kept]
     among = sum(len(one.fields) for one in shown)
@@ -237,8 +254,8 @@ def _entry(
     ]
     tell_apart(objects)
     users = (one.user.get_username() for one in sets if one.user is not None)
-    for row, entry in zip(kept, objects, strict=True):
-        entry["history"] = _history(row)
+    for place, (row, entry) in enumerate(zip(kept, objects, strict=True), start=1):
+        entry["history"], entry["place"] = _history(row), place
     return {
         "run_id": str(run_id),
         "saved_as": mark_hidden_characters(next(users, "")),  # "": the user is gone
@@ -246,9 +263,12 @@ def _entry(
             "%(count)d object changed", "%(count)d objects changed", count
         )
         % {"count": count},
+        "headline": headline(shown, counts),
         "count": count,
-        "objects": objects,
+        "objects": objects[:FIRST_ROWS],
+        "others": objects[FIRST_ROWS:],
         "more": max(0, count - len(objects)),
+        "rest": max(0, count - min(len(objects), FIRST_ROWS)),
         "gaps": gap_sentences(sets),
     }
 
