@@ -208,7 +208,11 @@ root.addEventListener(
 );
 
 const choices = lazy(() => import("./choices.js"));
-root.addEventListener("change", async (event) => (await choices())?.onChange(event));
+root.addEventListener(
+  "change",
+  /** @param {FieldEvent} event */
+  async (event) => (await choices())?.onChange(event)
+);
 
 const mover = lazy(() => import("./move.js"));
 root.addEventListener(

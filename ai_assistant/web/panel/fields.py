@@ -182,19 +182,16 @@ def read_rows(request: HttpRequest) -> tuple[str, ...] | None:
     return tuple(request.POST.getlist("rows")[:MOST_ROWS])
 
 
-def read_decision(request: HttpRequest) -> str:
-    """Return what was decided; an approval may be for the rest of the answer."""
+def read_decision(request: HttpRequest) -> dict[str, Any]:
+    """Return what was decided: for the rest of the answer too, or for chosen rows."""
     decision = request.POST.get("decision", "")
-    return (
-        "approve_for_run"
-        if decision == "approve" and "for_run" in request.POST
-        else decision
-    )
-
-
-def has_all_rows(request: HttpRequest) -> bool:
-    """Return whether the card showed all of its rows, and not the first alone."""
-    return "has_all_rows" in request.POST
+    is_for_run = decision == "approve" and "for_run" in request.POST
+    return {
+        "decision": "approve_for_run" if is_for_run else decision,
+        "rows": read_rows(request),
+        # The card showed all of them, and not the first alone.
+        "has_all_rows": "has_all_rows" in request.POST,
+    }
 
 
 def read_seq(request: HttpRequest) -> int:

@@ -14,13 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from ai_assistant.engine.queries import (
-    find_conversation,
-    get_or_404,
-    is_anothers,
-    last_run,
-    waiting_interrupts,
-)
+from ai_assistant.engine.queries import find_conversation, is_anothers, last_run
 from ai_assistant.engine.service import (
     Answer,
     SentPage,
@@ -35,16 +29,14 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
-from ai_assistant.render.html.cards.approval import edit_entry, whole_card
+from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.frames import frames_of
 from ai_assistant.render.html.live.projection import Projection
-from ai_assistant.render.html.transcript.entries import pinned_entry
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import offer_of, site_banner
 from ai_assistant.web.panel.fields import (
-    has_all_rows,
     idempotency_key,
     page_path,
     read_answer,
@@ -52,7 +44,6 @@ from ai_assistant.web.panel.fields import (
     read_context,
     read_decision,
     read_profile,
-    read_rows,
     read_seq,
     read_uuid,
 )
@@ -107,11 +98,9 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
         user_id=request.user.pk,
         interrupt_id=read_uuid(request, "interrupt"),
         nonce=request.POST.get("nonce", ""),
-        decision=read_decision(request),
+        **read_decision(request),
         text=read_answer(request),
         chosen=read_chosen(request),
-        rows=read_rows(request),
-        has_all_rows=has_all_rows(request),
         stamp=session,
     )
     try:
@@ -129,13 +118,6 @@ async def edit_view(request: HttpRequest) -> HttpResponse:
     # The site's own form: it may be slow, the engine must not be.
     interrupt_id = read_uuid(request, "interrupt")
     return await in_form_time(request.user.pk, interrupt_id, partial(_edit, request))
-
-
-@require_GET
-@panel_view(use=True)
-async def rows_view(request: HttpRequest) -> HttpResponse:
-    """Show all rows of a bulk change that waits, on its card or on a page."""
-    return await in_db(_rows, request)
 
 
 @require_GET
@@ -197,21 +179,6 @@ async def ws_view(request: HttpRequest) -> HttpResponse:
     else:  # which WSGI forbids to say; the panel need not try again
         response["X-Assistant-Socket"] = "none"
     return response
-
-
-def _rows(request: HttpRequest) -> HttpResponse:
-    waiting = waiting_interrupts(request.user.pk)
-    interrupt = get_or_404(waiting, read_uuid(request, "interrupt"))
-    panel = bare_panel(request.user, back(request))
-    diff = whole_card(interrupt, panel.viewer)
-    context = {
-        "item": {**pinned_entry(interrupt), "diff": diff},
-        "diff": diff,
-        "panel": panel,
-    }
-    if not request.headers.get("HX-Request"):
-        return own_page(request, "ai_assistant/approval_page.html", context)
-    return render(request, "ai_assistant/approval_rows.html", context)
 
 
 def _edit(request: HttpRequest) -> HttpResponse:

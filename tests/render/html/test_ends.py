@@ -87,6 +87,8 @@ class TestEnd:
         story.fail()
 
         page, _, _ = whole_page(story.conversation)
+        # It is asked again by the button of the error, and nobody rates an error.
+        assert "Regenerate" not in page.root.text()
         # The details of the failure can be copied; an answer is not there.
         copied = [
             node.attrs.get("data-run")
@@ -94,7 +96,7 @@ class TestEnd:
             if node.attrs.get("data-aia-use") == "copy"
         ]
         assert copied == [str(story.run.pk)]
-        assert page.by_id(f"r-{story.run.pk}-up") is not None
+        assert page.by_id(f"r-{story.run.pk}-up") is None
 
 
 class TestDays:

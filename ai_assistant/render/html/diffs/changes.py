@@ -2,96 +2,30 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.contrib.admin.utils import quote
 from django.db.models import Count, Min, Q, QuerySet
 from django.urls import NoReverseMatch, reverse
-from django.utils.text import capfirst
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.display import display_value, sentences_of_gaps
+from ai_assistant.changes.display import sentences_of_gaps
 from ai_assistant.changes.undo.limits import kept_until
-from ai_assistant.changes.values import (
-    CHANGE_KINDS,
-    FieldChange,
-    ObjectChange,
-    model_of_label,
-)
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.diffs.differences import Entry, object_entry, tell_apart
-from ai_assistant.render.html.diffs.headline import Counts, headline
-from ai_assistant.safety.site_code import value_or
+from ai_assistant.render.html.diffs.rows import (
+    LINKS,
+    Counts,
+    RelatedNames,
+    headline,
+    names_of_rows,
+    readable_change,
+)
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.tools.data.access.values import object_name
 
-Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
 MOST_TOLD = 100  # objects, to the scripts of a page
-MOST_NAMES = 200  # of related objects that are looked up, of each model
-
-
-class RelatedNames:
-    """Names of related objects: one query for each model, however many rows."""
-
-    def __init__(self, images: Images) -> None:
-        wanted: dict[Any, set[str]] = defaultdict(set)
-        for model, image in images:
-            for field in model._meta.concrete_fields:
-                value = image.get(field.attname)
-                if field.is_relation and _is_key(value):
-                    wanted[field.related_model].add(str(value))
-        self._names = {
-            model: _names(model, sorted(keys)[:MOST_NAMES])
-            for model, keys in wanted.items()
-        }
-
-    def name(self, model: Any, key: Any) -> str:
-        """Return the object's name; its key if it is gone."""
-        return self._names.get(model, {}).get(str(key), f"#{key}")
-
-
-def value_text(field: Any, value: Any, names: RelatedNames) -> str:
-    """Return the JSON value of a column as text; empty for NULL."""
-    if is_sealed(value):
-        return _("hidden")
-    if field.is_relation and _is_key(value):
-        return names.name(field.related_model, value)
-    return display_value(field, value)
-
-
-def shown_fields(row: RowChange, model: Any) -> list[Any]:
-    """Return the fields of a row that show what happened to it."""
-    columns = model._meta.concrete_fields
-    if row.kind == RowChange.Kind.UPDATE:
-        return [field for field in columns if field.attname in row.fields]
-    if row.kind != RowChange.Kind.CREATE:
-        return []
-    after = row.after or {}
-    return [
-        field
-        for field in columns
-        if not field.primary_key and after.get(field.attname) not in (None, "")
-    ]
-
-
-def _is_key(value: object) -> bool:
-    return isinstance(value, int | str) and not isinstance(value, bool)
-
-
-def _names(model: Any, keys: list[str]) -> dict[str, str]:
-    def read() -> dict[str, str]:
-        found = model._base_manager.filter(pk__in=keys)
-        return {str(one.pk): object_name(one) for one in found}
-
-    return value_or({}, read)  # its table may be gone
-
-
 FIRST_ROWS = 5  # that are seen at once
 SHOWN_ROWS = 50  # of one change; more are counted
-LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
 
 
 def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
@@ -115,7 +49,7 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     undoing = undo_entries([one.pk for found in sets.values() for one in found], undone)
     rows = _rows([one.pk for found in sets.values() for one in found])
     counts = _counts(sets)
-    names = _changes_names(row for found in rows.values() for row in found)
+    names = names_of_rows(row for found in rows.values() for row in found)
     return {
         run_id: {
             **_entry(run_id, found, rows, counts.get(run_id, {}), names),
@@ -182,21 +116,6 @@ def undo_entries(
     }
 
 
-def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
-    """Return what happened to each row, as a person reads it: nothing sealed."""
-    names = _changes_names(rows)
-    return [_change(row, names) for row in rows]
-
-
-def _changes_names(rows: Iterable[RowChange]) -> RelatedNames:
-    return RelatedNames(
-        (model, image)
-        for row in rows
-        if (model := model_of_label(row.model)) is not None
-        for image in (row.before or {}, row.after or {})
-    )
-
-
 def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
     found: dict[UUID, list[RowChange]] = defaultdict(list)
     shown = RowChange.objects.filter(change_set__in=set_ids, order__lt=SHOWN_ROWS)
@@ -246,7 +165,7 @@ def _entry(
 ) -> Entry:
     count = sum(counts.values())
     kept = [row for one in sets for row in rows[one.pk]]
-    shown = [_change(row, names) for row in kept]
+    shown = [readable_change(row, names) for row in kept]
     among = sum(len(one.fields) for one in shown)
     objects = [
         object_entry(one, among=among, at=f"change={row.pk}")
@@ -288,30 +207,3 @@ def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
     """Return sentences about what these changes did without an image."""
     partial = [one for one in sets if one.is_partial]
     return sentences_of_gaps([gap for one in partial for gap in one.gaps] or partial)
-
-
-def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
-    model = model_of_label(row.model)
-    is_known = model is not None and row.has_images
-    fields = _fields(row, model, names) if is_known else ()
-    return ObjectChange(
-        kind=CHANGE_KINDS[row.kind],
-        model=row.model,
-        object_id=row.object_id,
-        text=row.text or (f"#{row.object_id}" if row.kind not in LINKS else ""),
-        fields=tuple(fields),
-    )
-
-
-def _fields(row: RowChange, model: Any, names: RelatedNames) -> Iterable[FieldChange]:
-    before, after = row.before or {}, row.after or {}
-    fields = shown_fields(row, model)
-    if row.kind in LINKS:
-        fields = [one for one in model._meta.concrete_fields if one.is_relation]
-    for field in fields:
-        yield FieldChange(
-            name=field.name,
-            label=capfirst(str(field.verbose_name)),
-            before=value_text(field, before.get(field.attname), names),
-            after=value_text(field, after.get(field.attname), names),
-        )

@@ -1,7 +1,6 @@
 """From rows to what the templates of a conversation are given."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from math import ceil
 from typing import Any
 from uuid import UUID
@@ -27,7 +26,6 @@ from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.tools.result import SHOWN_CHARS, cut_for_card, indented_json
 
 Entry = dict[str, Any]
-Span = tuple[datetime, datetime]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
 CUT = ("arguments", "result")  # the beginning alone is on the card
 OF_OTHERS = ("arguments", "result", "error", "detail", "summary")  # may hide characters
@@ -293,13 +291,3 @@ def _seconds(call: ToolCall) -> float | None:
     if call.finished_at is None or call.status in waited:
         return None
     return (call.finished_at - (call.started_at or call.created_at)).total_seconds()
-
-
-def covered_s(spans: Iterable[Span]) -> float:
-    """Return for how long at least one of the spans lasted, in seconds."""
-    total, until = 0.0, None
-    for start, end in sorted(spans):
-        begin = start if until is None else max(start, until)
-        total += max(0.0, (end - begin).total_seconds())
-        until = end if until is None else max(until, end)
-    return total

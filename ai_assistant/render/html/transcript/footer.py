@@ -20,8 +20,9 @@ from ai_assistant.models.conversation import Feedback, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.render.html.transcript.entries import Entry, Span, covered_s
+from ai_assistant.render.html.transcript.entries import Entry
 
+Span = tuple[datetime, datetime]
 Key = tuple[str, str]  # label of the model, id of the object
 
 LINK = re.compile(r"\]\(\s*<?(/[^\s)>]+)")  # of Markdown, into this site
@@ -230,3 +231,13 @@ def _reasons(feedback: Feedback | None) -> list[Entry]:
         {"value": value, "label": label, "ticked": value in ticked}
         for value, label in Feedback.Reason.choices
     ]
+
+
+def covered_s(spans: Iterable[Span]) -> float:
+    """Return for how long at least one of the spans lasted, in seconds."""
+    total, until = 0.0, None
+    for start, end in sorted(spans):
+        begin = start if until is None else max(start, until)
+        total += max(0.0, (end - begin).total_seconds())
+        until = end if until is None else max(until, end)
+    return total

@@ -21,12 +21,11 @@ from ai_assistant.render.html.cards.body import load_results, template_name
 from ai_assistant.render.html.cards.interrupts import with_closed
 from ai_assistant.render.html.transcript.entries import (
     Entry,
-    Span,
     call_entry,
-    covered_s,
     kin_of,
     shows_reasoning,
 )
+from ai_assistant.render.html.transcript.footer import Span, covered_s
 
 OWN = "ai_assistant"  # the namespace of the assistant's own pages
 TITLE_CHARS = 80
