@@ -51,6 +51,7 @@ class ToolOptions(TypedDict, total=False):
     timeout_browser_s: float
     rate: str
     page_size: int
+    summary: Callable[[dict[str, Any], Any], Any] | None
     schema: Mapping[str, Any] | None
     upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None
 

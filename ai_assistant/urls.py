@@ -45,6 +45,7 @@ _routes: list[URLPattern | URLResolver] = [
     path("undo/", undo.undo_view, name="undo"),
     path("answer/", views.answer_view, name="answer"),
     path("edit/", views.edit_view, name="edit"),
+    path("rows/", messages.rows_view, name="rows"),
     path("whole/", views.whole_view, name="whole"),
     path("message/", messages.message_view, name="message"),
     path("feedback/", messages.feedback_view, name="feedback"),

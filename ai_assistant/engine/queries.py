@@ -88,6 +88,11 @@ def interrupts(user_id: UserKey) -> QuerySet[Interrupt]:
     return own.select_related("run", "call")
 
 
+def waiting_interrupts(user_id: UserKey) -> QuerySet[Interrupt]:
+    """Return those of them that are open still."""
+    return interrupts(user_id).filter(status=Interrupt.Status.OPEN)
+
+
 def feedback(user_id: UserKey) -> QuerySet[Feedback]:
     """Return what a user thinks of answers."""
     return Feedback.objects.filter(user_id=user_id)

@@ -1127,6 +1127,8 @@ class Migration(migrations.Migration):
                 ("result_text", models.TextField(blank=True)),
                 ("preview", models.TextField(blank=True)),
                 ("error", models.TextField(blank=True)),
+                ("summary", models.CharField(blank=True, max_length=300)),
+                ("shown", models.JSONField(blank=True, null=True)),
                 ("traceback", models.TextField(blank=True)),
                 ("progress", models.FloatField(blank=True, null=True)),
                 ("progress_text", models.CharField(blank=True, max_length=200)),

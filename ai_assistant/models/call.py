@@ -95,6 +95,9 @@ class ToolCall(models.Model):
     result_text = models.TextField(blank=True)  # what the model reads
     preview = models.TextField(blank=True)  # the first of the result, for its card
     error = models.TextField(blank=True)  # a sentence, for its card
+    # What its card says to the person: what happened, or why it failed.
+    summary = models.CharField(max_length=300, blank=True)
+    shown = models.JSONField(null=True, blank=True)  # its result, as a small table
     # Of a fault of the tool; kept under DEBUG only, and shown to superusers.
     traceback = models.TextField(blank=True)
 

@@ -10,6 +10,7 @@ from django.template.context import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from ai_assistant.render.html.cards.result import object_url
 from ai_assistant.web.panel.layout import bridge
 
 register = template.Library()
@@ -33,6 +34,23 @@ def aia_nonce(context: Context) -> SafeString | str:
     nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
     text = "" if nonce is None else str(nonce)
     return format_html(' nonce="{}"', text) if text else ""
+
+
+@register.simple_tag(name="object_url", takes_context=True)
+def url_of_object(context: Context, label: str, key: str) -> str:
+    """Return the admin page of an object, if the panel's viewer may open it."""
+    return object_url(label, key, getattr(context.get("panel"), "viewer", None))
+
+
+@register.simple_tag(takes_context=True)
+def object_link(context: Context, text: str, label: str, key: str) -> SafeString:
+    """Return `text`, as a link to the object if the panel's viewer may open its page."""
+    url = url_of_object(context, label, key)
+    return (
+        format_html('<a href="{}">{}</a>', url, text)
+        if url
+        else format_html("{}", text)
+    )
 
 
 @register.tag

@@ -121,6 +121,7 @@ def storable_result(result: ToolResult) -> ToolResult:
         error_type=join_surrogates(str(result.error_type)),
         suggestion=_stored(result.suggestion),
         message=_stored(result.message),
+        summary=_stored(result.summary),
         schema_hint=redact_json(whole_json(result.schema_hint)),
         changed=tuple(redact_json(whole_json(result.changed))),
     )
@@ -137,16 +138,19 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
     Texts of exceptions that are meant to be read are passed on; of all others
     only the class is named, since their text may hold anything.
     """
-    text, suggestion, hint = "", "", None
+    text, suggestion, hint, summary = "", "", None, ""
     match error:
         case ModelRetry():
             error_type, hint = "retry", getattr(error, "schema_hint", None)
+            # The text is for the model.
+            summary = _("The assistant asked for this wrongly, and was told why.")
         case ToolFailed():
             error_type, suggestion = "failed", error.suggestion
         case ValidationError():
             error_type, text = "validation", " ".join(error.messages)
         case ObjectDoesNotExist():
             error_type = "not_found"
+            summary = _("What the assistant looked for does not exist.")
         case PermissionDenied():
             return permission_denied_result(name)
         case _:
@@ -162,6 +166,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
         error_type=error_type,
         suggestion=suggestion,
         schema_hint=hint,
+        summary=summary,
     )
 
 

@@ -42,12 +42,7 @@ class Toolset:
 
     def renamed(self, names: Mapping[str, str]) -> "Toolset":
         """Give tools other names, by their old ones."""
-        for name in names:
-            if name not in self.names:
-                raise NotRegistered(
-                    f"Toolset {self.name!r} has no tool {name!r}. It has: "
-                    f"{', '.join(self.names) or 'none'}."
-                )
+        self._check_names(names)
         return self._each(
             lambda tool: replace(tool, name=names.get(tool.name, tool.name))
         )
@@ -60,11 +55,32 @@ class Toolset:
         """Give all tools these fields: `policy="ask"`, `permission=...`, `rate=...`."""
         return self._each(lambda tool: tool.changed(**fields))
 
+    def summarized(
+        self, summaries: Mapping[str, Callable[[dict[str, Any], Any], Any]]
+    ) -> "Toolset":
+        """Let the cards of these tools, by name, say what `summary` returns."""
+        self._check_names(summaries)
+        return self._each(
+            lambda tool: (
+                tool.changed(summary=summaries[tool.name])
+                if tool.name in summaries
+                else tool
+            )
+        )
+
     def register(self, *, replace: bool = False) -> list[str]:
         """Register all tools; `replace` those of the same name."""
         for tool in self.tools:
             registry.add_tool(tool, replace=replace)
         return self.names
+
+    def _check_names(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.names:
+                raise NotRegistered(
+                    f"Toolset {self.name!r} has no tool {name!r}. It has: "
+                    f"{', '.join(self.names) or 'none'}."
+                )
 
     def _each(self, change: Callable[[ToolDefinition], ToolDefinition]) -> "Toolset":
         return Toolset(self.name, map(change, self.tools))

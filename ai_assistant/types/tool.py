@@ -37,6 +37,8 @@ class ToolDisplay:
     importance: Importance | None = None  # said on the card that asks for approval
     renders_only: bool = False  # shown by other tools, never offered to the model
     page_size: int = 0  # rows of a list result; 0: not paged
+    # Of the arguments and the data of a call that is done: what its card says.
+    summary: Callable[[dict[str, Any], Any], Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,6 +143,7 @@ class ToolResult:
     message: str = ""  # a sentence on what was done
     schema_hint: JSON = None  # what the arguments have to be, if they were wrong
     changed: tuple[JSON, ...] = ()  # of {model, id, text}: the objects changed
+    summary: str = ""  # what the card says to the person, also of a failure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,10 +186,20 @@ class RunContext:
         """The page from which the message was sent."""
         return self.page.path
 
-    def progress(self, fraction: float, text: str = "") -> None:
-        """Show how far the call is: `fraction` from 0 to 1 and a short text."""
-        if self.actions.progress is not None:
-            self.actions.progress(min(max(float(fraction), 0.0), 1.0), text)
+    def progress(
+        self, done: float, text: str = "", *, total: float | None = None
+    ) -> None:
+        """
+        Show how far the call is: `done` from 0 to 1, and a short text.
+
+        With `total` it is `done` of so many, which is said too.
+        """
+        if self.actions.progress is None:
+            return
+        if total:
+            text = " · ".join(filter(None, (f"{done:g} / {total:g}", str(text))))
+        fraction = float(done) / (total or 1)
+        self.actions.progress(min(max(fraction, 0.0), 1.0), text)
 
     def step(self, text: str) -> None:
         """Say which step of its work the call has reached."""

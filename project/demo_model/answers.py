@@ -58,7 +58,8 @@ COUNTS = (
     "lines, groups, users, and the sections of one questionnaire: "
     "`how many sections in Exit interview`."
 )
-SAYS_ALL = ("denied", "expired")  # the tool itself has said nothing
+# The tool itself has said nothing, or its card has.
+SAYS_ALL = ("denied", "expired", "not_here")
 
 
 def unknown(wish: str) -> str:

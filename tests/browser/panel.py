@@ -191,12 +191,13 @@ class Panel:
 
     def deny(self, reason: str = "") -> None:
         if reason:
+            self.approval.locator(".aia-denial summary").click()
             self.approval.locator("[name=reason]").fill(reason)
         self.page.locator("#aia-pinned [data-aia-deny]").click()
 
     def edit(self) -> Locator:
         """Ask for the form of the values; return it."""
-        self.approval.get_by_role("link", name="Change the values").click()
+        self.approval.get_by_role("link", name="Edit first").click()
         return self.approval.locator(".aia-edit-form")
 
     def edit_field(self, name: str) -> Locator:

@@ -123,16 +123,18 @@ class TestApprove:
 
         assert difference(panel) == ([before], ["Another name"])
         assert sections.title(section) == before
-        assert panel.approval.locator("[data-aia-approve]").inner_text() == (
-            "Change section"
-        )
+        assert panel.approval.locator("[data-aia-approve]").inner_text() == "Approve"
+        link = panel.approval.locator("h3 a").get_attribute("href")
+        assert link == f"/admin/questionnaires/section/{section}/change/"
 
+        panel.input.focus()
         panel.approve()
         panel.wait_done()
 
+        assert has_focus(panel.input)
         assert sections.title(section) == "Another name"
         changes = panel.log.locator(".aia-changes")
-        assert "1 object changed" in changes.inner_text()
+        assert f"title {before} → Another name" in changes.inner_text()
         changes.locator("summary").first.click()
         assert changes.locator("del").inner_text() == before
         assert changes.locator("ins").inner_text() == "Another name"
@@ -151,7 +153,7 @@ class TestApprove:
         card.locator("summary").first.click()
         card.get_by_text("What was shown").click()
 
-        assert "Approved by admin" in card.inner_text()
+        assert "You approved this" in card.inner_text()
         assert card.locator(".aia-diff del").inner_text() == before
 
     def test_same_after_a_reload(
@@ -188,7 +190,7 @@ class TestEdit:
         assert sections.title(section) == "As the person wants"
         card = panel.card("change_object")
         card.locator("summary").first.click()
-        assert "Edited and approved by admin" in card.inner_text()
+        assert "You edited and approved this" in card.inner_text()
 
     def test_edit_says_what_is_wrong_and_keeps_what_was_typed(
         self, panel: Panel, sections: Sections, says: Says
@@ -242,7 +244,7 @@ class TestEdit:
         panel.edit_field("slug").fill("quite-another")
         panel.save_edit()
         panel.wait_done()
-        assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
+        assert "→ quite-another" in panel.log.locator(".aia-changes").inner_text()
 
     def test_edit_can_be_left(
         self, panel: Panel, sections: Sections, says: Says
@@ -276,7 +278,7 @@ class TestDeny:
         card = panel.card("change_object")
         assert card.get_attribute("data-status") == "denied"
         card.locator("summary").first.click()
-        assert "Denied by admin: The old one is better" in (
+        assert "You denied this: The old one is better" in (
             card.inner_text().replace("“", "").replace("”", "").replace('"', "")
         )
 
@@ -288,6 +290,7 @@ class TestDeny:
         says([change(section, "Unwanted")])
         ask(panel)
 
+        panel.approval.locator(".aia-denial summary").click()
         reason = panel.approval.locator("[name=reason]")
         reason.fill("No")
         reason.press("Enter")
@@ -307,15 +310,15 @@ class TestRows:
         says([change_all(ids, "Alike")])
         ask(panel)
         button = panel.approval.locator("[data-aia-approve]")
-        assert button.inner_text() == "Change 3 sections"
+        assert button.inner_text() == "Approve 3"
 
         panel.approval.locator(f'[name=rows][value="{ids[1]}"]').uncheck()
-        panel.wait(lambda: button.inner_text() == "Change 2 sections", "the number")
+        panel.wait(lambda: button.inner_text() == "Approve 2", "the number")
         panel.approve()
         panel.wait_done()
 
         assert [sections.title(one) for one in ids] == ["Alike", before[1], "Alike"]
-        assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
+        assert "2 sections changed" in panel.log.locator(".aia-changes").inner_text()
 
     @pytest.mark.scenario(27)
     def test_none_ticked_cannot_be_approved(
@@ -345,13 +348,20 @@ class TestRows:
         panel = visit(server).panel()
         ask(panel)
         button = panel.approval.locator("[data-aia-approve]")
-        assert button.inner_text() == "Change 200 questions"
+        assert button.inner_text() == "Approve 200"
         assert panel.approval.locator("[name=rows]").count() == 20
         assert "and 180 more" in panel.approval.inner_text()
+        panel.approval.get_by_role("link", name="Show all").click()
+        panel.approval.locator(f'[name=rows][value="{ids[150]}"]').wait_for()
+        assert panel.approval.locator("[name=rows]").count() == 200
+        all_rows = panel.approval.get_by_label("All", exact=True)
+        all_rows.uncheck()
+        panel.wait(button.is_disabled, "none is ticked")
+        all_rows.check()
 
-        for left in (ids[0], ids[19]):
+        for left in (ids[0], ids[150]):
             panel.approval.locator(f'[name=rows][value="{left}"]').uncheck()
-        panel.wait(lambda: button.inner_text() == "Change 198 questions", "the number")
+        panel.wait(lambda: button.inner_text() == "Approve 198", "the number")
         panel.approve()
         panel.wait_done()
 
@@ -359,8 +369,8 @@ class TestRows:
             "SELECT id FROM questionnaires_question WHERE description = %s ORDER BY id",
             "Asked of all",
         )
-        assert [row["id"] for row in changed] == [*ids[1:19], *ids[20:]]
-        assert "198 objects changed" in panel.log.locator(".aia-changes").inner_text()
+        assert [row["id"] for row in changed] == [*ids[1:150], *ids[151:]]
+        assert "198 questions changed" in panel.log.locator(".aia-changes").inner_text()
 
     @pytest.mark.scenario(27)
     def test_one_that_was_changed_meanwhile_has_all_asked_again(
@@ -414,13 +424,12 @@ class TestAllowForThisAnswer:
         says([change(ids[0], "First")], [change(ids[1], "Second")])
         ask(panel)
 
-        panel.approval.get_by_role(
-            "button", name="Allow “Change object” on sections for this answer"
-        ).click()
+        panel.approval.get_by_label("Also for the rest of this answer").check()
+        panel.approve()
         panel.wait_done()
 
         assert [sections.title(one) for one in ids] == ["First", "Second"]
-        assert "2 objects changed" in panel.log.locator(".aia-changes").inner_text()
+        assert "2 sections changed" in panel.log.locator(".aia-changes").inner_text()
 
     def test_allow_for_this_answer_is_not_offered_for_what_removes_data(
         self, panel: Panel, sections: Sections, says: Says
@@ -429,7 +438,7 @@ class TestAllowForThisAnswer:
         says([delete(section)])
         ask(panel)
 
-        assert panel.approval.locator('[value="approve_for_run"]').count() == 0
+        assert panel.approval.locator("[name=for_run]").count() == 0
         assert "will be deleted" in panel.approval.locator(".aia-diff").inner_text()
         panel.deny()
         panel.wait_done()
@@ -470,7 +479,7 @@ class TestOtherPlaces:
         panel.wait_done()
 
         assert panel.approval.count() == 0
-        assert "1 object changed" in panel.log.locator(".aia-changes").inner_text()
+        assert "Decided there" in panel.log.locator(".aia-changes").inner_text()
         assert sections.title(section) == "Decided there"
 
     def test_row_that_was_changed_meanwhile_is_asked_again(
@@ -498,7 +507,9 @@ class TestOtherPlaces:
         ask(panel)
 
         time = panel.approval.locator("time[data-until]")
-        panel.wait(lambda: time.inner_text() == "in 23 hours", "the time that is left")
+        panel.wait(
+            lambda: time.text_content() == "in 23 hours", "the time that is left"
+        )
         panel.deny()
         panel.wait_done()
 
@@ -533,7 +544,7 @@ class TestLookOnly:
         assert sections.title(section) == before
         card = panel.card("change_object")
         assert card.get_attribute("data-status") == "denied"
-        assert "View only" in card.inner_text()
+        assert "view-only" in card.inner_text()
         panel.reload()
         panel.input.wait_for()
         assert panel.page.locator("#aia-look").input_value() == "1"
@@ -586,7 +597,7 @@ class TestWithoutJavaScript:
         self.wait(plain, "waiting-approval")
 
         place = plain.page.url
-        plain.approval.get_by_role("link", name="Change the values").click()
+        plain.approval.get_by_role("link", name="Edit first").click()
         form = plain.page.locator("#content .aia-edit-form")
         form.locator("[name$=title]").fill("On its own page")
         form.get_by_role("button").click()
@@ -603,7 +614,7 @@ class TestWithoutJavaScript:
             plain.ask("Change it. [[script:approving]]")
         self.wait(plain, "waiting-approval")
         place = plain.page.url
-        plain.approval.get_by_role("link", name="Change the values").click()
+        plain.approval.get_by_role("link", name="Edit first").click()
         form = plain.page.locator("#content .aia-edit-form")
         title, slug = (form.locator(f"[name$={name}]") for name in ("title", "slug"))
 
@@ -620,7 +631,7 @@ class TestWithoutJavaScript:
         form.get_by_role("button").click()
         plain.page.wait_for_url(place)
         self.wait(plain, "idle")
-        assert "1 object changed" in plain.log.locator(".aia-changes").inner_text()
+        assert "title" in plain.log.locator(".aia-changes").inner_text()
 
     def test_look_only_is_kept(
         self, plain: Panel, sections: Sections, says: Says

@@ -95,13 +95,18 @@ class TestFromValue:
         assert len(result.data) == STORED_CHARS
 
 
+WRONGLY = "The assistant asked for this wrongly, and was told why."
+
+
 class TestFromException:
     @pytest.mark.parametrize(
         ("raised", "expected"),
         [
             (
                 ModelRetry("Which?"),
-                ToolResult(ok=False, error="Which?", error_type="retry"),
+                ToolResult(
+                    ok=False, error="Which?", error_type="retry", summary=WRONGLY
+                ),
             ),
             (
                 ToolFailed("No.", suggestion="Ask."),
@@ -117,7 +122,12 @@ class TestFromException:
             ),
             (
                 get_user_model().DoesNotExist("No such user."),
-                ToolResult(ok=False, error="No such user.", error_type="not_found"),
+                ToolResult(
+                    ok=False,
+                    error="No such user.",
+                    error_type="not_found",
+                    summary="What the assistant looked for does not exist.",
+                ),
             ),
             (PermissionDenied("secret"), permission_denied_result("tool")),
         ],

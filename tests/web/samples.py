@@ -39,6 +39,7 @@ ROUTES = [
     "undo",
     "answer",
     "edit",
+    "rows",
     "whole",
     "message",
     "feedback",
@@ -70,7 +71,20 @@ def call(said: str = "x", **changes) -> dict:
         "progress": 0.5,
         "progress_text": said,
         "background": True,
+        "summary": said,
+        "detail": said,
+        "table": table(said),
         **changes,
+    }
+
+
+def table(said: str = "x") -> dict:
+    cell = {"text": said, "label": said, "id": said}
+    return {
+        "fields": [{"label": said, "cell": cell}],
+        "columns": [said],
+        "rows": [[cell]],
+        "more": 2,
     }
 
 
@@ -164,6 +178,7 @@ def approval(said: str = "x", **changes) -> dict:
     shown = {"label": said, "arguments": [argument], "destructive": True}
     more = {
         "expires_at": TIME,
+        "expires": said,
         "key": said,
         "because": said,
         "editable": True,
@@ -186,7 +201,8 @@ def difference(said: str = "x", **changes) -> dict:
 
 def changed(said: str = "x") -> dict:
     objects = difference(said)["objects"]
-    entry = {"run_id": "r1", "label": said, "count": 3, "objects": objects}
+    entry = {"run_id": "r1", "label": said, "count": 3, "objects": objects[:1]}
+    entry |= {"headline": said, "others": objects[1:], "rest": 3}
     objects[0]["history"] = f"/{said}"
     undo = {"url": "/assistant/undo/?run=r1", "is_undone": True, "is_whole": False}
     undo |= {"redo": "/assistant/undo/?change=c1", "at": TIME}
@@ -319,6 +335,7 @@ def context(said: str = "x", **changes) -> dict:
         "entry": run(said, later=[later(said)], seam=user(said, id="4")),
         "part": reasoning(said),
         "call": call(said),
+        "table": table(said),
         "item": approval(said),
         "queue": queue(said),
         **proposal(said),

@@ -24,6 +24,7 @@ from ai_assistant.tools.arguments import function_schema, schema_chars, schema_e
 from ai_assistant.tools.data.access.sites import why_missing
 from ai_assistant.tools.find import FIND_TOOLS, find_matching_tools
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
+from ai_assistant.tools.summary import found
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
 MOST_NAMES = 30  # of tools, in a sentence to the model
@@ -81,11 +82,16 @@ def not_here(
     `names` are the tools that are available.
     """
     if writes and read_only is not None:
-        error = read_only.refusal
+        error, summary = read_only.refusal, read_only.banner
     else:
         error = _("“%(name)s” is not available on this page now.") % {"name": name}
+        summary = _("This is not available on this page now.")
     return ToolResult(
-        ok=False, error=error, error_type="not_here", suggestion=use_one_of(names)
+        ok=False,
+        error=error,
+        error_type="not_here",
+        suggestion=use_one_of(names),
+        summary=summary,
     )
 
 
@@ -240,9 +246,14 @@ def _size(tools: list[ToolDefinition]) -> int:
 # --- the tool with which the model finds those that it was not offered ---
 
 
+def _summary(_arguments: dict[str, Any], data: Any) -> str:
+    return _("Looked for tools: %(found)s") % {"found": found(len(data["found"]))}
+
+
 @decorators.tool(
     effect="read",
     name=FIND_TOOLS,
+    summary=_summary,
     label=gettext_lazy("Find tools"),
     icon="search",
     shared=True,
@@ -258,14 +269,14 @@ def find_tools(context: RunContext, query: str) -> dict[str, Any]:
     scope = RunScope(run, context.user)
     told = {one.name for one in told_tools(scope)}
     others = [one for one in tools_of(scope) if one.name not in told]
-    found = find_matching_tools(query, others)
+    matching = find_matching_tools(query, others)
     missing = why_missing(context.user, context.run_id)
     said = {"missing": missing} if missing else {}
-    if not found:
+    if not matching:
         note = "There is no other tool for this. Say so."
         return {"found": [], "note": note, **said}
-    _load(run, found)
-    lines = [_line(one) for one in found]
+    _load(run, matching)
+    lines = [_line(one) for one in matching]
     return {"found": lines, "note": "You have them now.", **said}
 
 

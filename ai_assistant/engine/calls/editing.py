@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.calls.attempt import TIMEOUT, Attempt, context_for
 from ai_assistant.engine.calls.preview import looked_at
-from ai_assistant.engine.calls.recording import tell
+from ai_assistant.engine.calls.recording import result_of, tell
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.base import Edited
 from ai_assistant.engine.interrupts.results import tool_of
 from ai_assistant.engine.queries import get_or_404, interrupts
 from ai_assistant.engine.storage.units import in_db, with_connections
-from ai_assistant.exceptions import Refused
+from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
@@ -95,6 +95,8 @@ def edited(user_id: UserKey, interrupt_id: UUID, data: Mapping[str, Any]) -> Edi
             raise WrongValues(form)
         call.arguments = editor.arguments(form, old)  # in memory, for the preview
     found = looked_at(attempt, context)
+    if isinstance(found, Ask):
+        found = result_of(call, TypeError("the preview of edited values asks nothing"))
     if isinstance(found, ToolResult):
         _add_errors(form, found)
         raise WrongValues(form, found.error_type or "invalid")

@@ -25,9 +25,9 @@ from ai_assistant.engine.calls.attempt import (
     timed_out,
 )
 from ai_assistant.engine.calls.provenance import granted, is_granted
-from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.trial import tried_out
 from ai_assistant.engine.interrupts.approval import APPROVAL, approved_of, withdrawn_of
+from ai_assistant.engine.interrupts.base import kind_named
 from ai_assistant.engine.interrupts.results import call_moved, record_result
 from ai_assistant.engine.storage.units import with_connections
 from ai_assistant.events import Event
@@ -41,7 +41,7 @@ from ai_assistant.types import RunContext, ToolResult
 
 logger = logging.getLogger("ai_assistant")
 
-Proposed = Changes | ToolResult
+Proposed = Changes | ToolResult | Ask
 
 # Of their own: previews that hang must not take the threads in which tools work.
 _previews = ThreadPoolExecutor(max_workers=64, thread_name_prefix="aia-preview")
@@ -52,7 +52,7 @@ async def proposed(attempt: Attempt) -> Proposed:
     """
     Return what the call would change; its result if it cannot be executed.
 
-    Within the tool's timeout. Nothing is written: a trial is rolled back. A preview
+    Or what the tool asks first: then this is called again, with the answer. Within the tool's timeout. Nothing is written: a trial is rolled back. A preview
     that still hangs from an earlier call is not called.
     """
     tries_out = attempt.tool.approval.preview == "transaction"
@@ -76,7 +76,7 @@ async def proposed(attempt: Attempt) -> Proposed:
 def _promised(look: Callable[[Attempt], Proposed], attempt: Attempt) -> Proposed:
     """Return what `look` finds, with what could not be undone of it."""
     found = look(attempt)
-    if isinstance(found, ToolResult):
+    if not isinstance(found, Changes):
         return found
     if attempt.tool.execution.external:
         limit = _("What happens outside of this site stays.")
@@ -101,10 +101,17 @@ def _hangs(attempt: Attempt) -> ToolResult:
 
 
 def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
-    """Ask the person to approve `found`, or continue if that was allowed before."""
+    """
+    Ask the person to approve `found`, or continue if that was allowed before.
+
+    What the tool itself asks comes first: only then it is known what to approve.
+    """
     call = attempt.call
     if isinstance(found, ToolResult):
         return record_result(call, found)
+    if isinstance(found, Ask):
+        facts: Sequence[Event] = kind_named(found.interrupt).ask(call, found)
+        return facts
     may_go_on = not _removes(found) and not _was_other_than_shown(call)
     if may_go_on and is_granted(attempt.run, attempt.tool, found.model):
         return APPROVAL.approve_by_grant(call, values.to_json(found), granted())
@@ -175,7 +182,7 @@ def _looked_at_whole(attempt: Attempt) -> Proposed:
     A person then sees at once all that code of the site writes along.
     """
     found = looked_at(attempt)
-    if isinstance(found, ToolResult) or not found.needs_trial:
+    if not isinstance(found, Changes) or not found.needs_trial:
         return found
     trial = replace(attempt, is_trial=True)
 
@@ -201,7 +208,11 @@ def nothing_happens() -> ToolResult:
 
 
 def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:
-    """Do `work`; what it raises or returns instead of Changes is the call's result."""
+    """
+    Do `work`; what it raises or returns instead of Changes is the call's result.
+
+    Unless it is an Ask: a tool may need an answer before it can say what it would do.
+    """
     found: list[Changes] = []
 
     def kept() -> object:
@@ -214,8 +225,4 @@ def _checked(attempt: Attempt, work: Callable[[], object]) -> Proposed:
         raise TypeError("a preview returns Changes or a ToolResult")
 
     outcome: Outcome = guarded(attempt.call, kept)
-    if found:
-        return found[0]
-    if isinstance(outcome, Ask):
-        return result_of(attempt.call, TypeError("a preview asks nothing"))
-    return outcome
+    return found[0] if found else outcome

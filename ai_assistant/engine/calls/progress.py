@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from ai_assistant.events import (
     CallArguments,
@@ -32,6 +34,8 @@ REPORT_S = 0.2  # at least so long between two reports that are stored
 REPORT_CHARS = 200  # of a step, and of the text beside the bar
 MAX_STEPS = 50
 MAX_SHOWN = 50  # cards of one call
+ESTIMATE_AFTER_S = 3.0  # at work; what it did before then says little
+MINUTE_S = 60
 PARTIAL_CHARS = 32_000  # of a result so far; a larger one is not shown
 
 
@@ -60,6 +64,7 @@ class Report:
         self._steps: list[str] = []
         self._partial: JSON = None
         self._shown: list[Shown] = []
+        self._since = time.monotonic()
 
     @property
     def is_over(self) -> bool:
@@ -78,7 +83,9 @@ class Report:
 
     def progress(self, fraction: float, text: str) -> None:
         """Take how far the call is."""
-        self._progress = fraction, _short(text)
+        left = time_left(time.monotonic() - self._since, fraction)
+        said = " · ".join(filter(None, (_short(text), left)))
+        self._progress = fraction, said[:REPORT_CHARS]
         self._told()
 
     def step(self, text: str) -> None:
@@ -115,6 +122,7 @@ class Report:
         other = Report(above=self._above)
         other._progress, other._steps = self._progress, self._steps
         other._partial, other._shown = self._partial, self._shown
+        other._since = self._since
         return other
 
     def store(self, call: ToolCall) -> list[Event]:
@@ -143,6 +151,18 @@ class Report:
         for one in wanted.values():
             facts += shown_call(call, one.id, one.name, one.arguments)
         return facts
+
+
+def time_left(spent_s: float, fraction: float) -> str:
+    """Return "about 20 s left"; empty while that cannot be said."""
+    if spent_s < ESTIMATE_AFTER_S or not 0 < fraction < 1:
+        return ""
+    left_s = spent_s * (1 - fraction) / fraction
+    if left_s >= MINUTE_S:
+        return _("about %(minutes)d min left") % {"minutes": round(left_s / MINUTE_S)}
+    steps = 5 if left_s > 2 * 5 else 1  # a figure that does not jump
+    seconds = max(1, round(left_s / steps) * steps)
+    return _("about %(seconds)d s left") % {"seconds": seconds}
 
 
 def _short(text: object) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.changes import values
-from ai_assistant.changes.values import Changes, label, model_of_label
+from ai_assistant.changes.values import Changes, HiddenField, label, model_of_label
 from ai_assistant.changes.verify.description import with_total
 from ai_assistant.engine.accounting.audit import approval_asked, approval_closed
 from ai_assistant.engine.interrupts.base import (
@@ -107,7 +107,7 @@ class Approval(PersonKind):
         if answer.edited is not None:
             _take_edited(interrupt, tool, answer.edited)
         elif rows is not None:
-            _take_rows(interrupt, tool, rows)
+            _take_rows(interrupt, tool, answer)
         if answer.decision == "approve_for_run":
             _grant(interrupt, tool, answer.user_id)
         decision = {"edited": answer.edited is not None, "rows": rows and list(rows)}
@@ -187,11 +187,9 @@ def _take_edited(interrupt: Interrupt, tool: ToolDefinition, edited: Edited) -> 
     _rewrite(interrupt, edited.arguments, edited.changes)
 
 
-def _take_rows(
-    interrupt: Interrupt, tool: ToolDefinition, rows: tuple[str, ...]
-) -> None:
+def _take_rows(interrupt: Interrupt, tool: ToolDefinition, answer: Answer) -> None:
     """Leave out the shown rows that were not chosen. Rows that were not shown stay."""
-    name = tool.approval.rows_argument
+    name, rows = tool.approval.rows_argument, answer.rows or ()
     if not name or interrupt.proposal is None:
         raise Refused("bad_decision", _("There are no rows to choose from."))
     preview = values.from_json(interrupt.proposal)
@@ -199,6 +197,8 @@ def _take_rows(
         own for change in preview.objects if (own := preview.row_id(change)) is not None
     }
     ids = interrupt.call.arguments.get(name) or sorted(shown_ids)
+    if answer.has_all_rows:
+        shown_ids |= ids_beyond(preview, ids) & {str(row_id) for row_id in ids}
     if not shown_ids.intersection(rows):
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
     dropped = shown_ids - set(rows)
@@ -207,7 +207,7 @@ def _take_rows(
     model = model_of_label(preview.model)
     table = preview.model if model is None else label(model)  # behind a proxy
     # An id that is written in another way would bring back what was left out.
-    beyond = _ids_beyond(preview, ids) - shown_ids
+    beyond = ids_beyond(preview, ids) - shown_ids
     remaining = [row_id for row_id in ids if str(row_id) in beyond.union(rows)]
     if not remaining:
         raise Refused("no_rows", _("Choose at least one row, or deny it."))
@@ -225,11 +225,21 @@ def _take_rows(
             if key not in {f"{table}:{left_out}" for left_out in dropped}
         },
         exact="",  # it was tried out with all rows
+        hidden=tuple(_without(one, dropped) for one in preview.hidden),
     )
     _rewrite(interrupt, {**interrupt.call.arguments, name: remaining}, changes)
 
 
-def _ids_beyond(preview: Changes, ids: list[Any]) -> set[str]:
+def _without(field: HiddenField, dropped: set[str]) -> HiddenField:
+    """Return the values of hidden rows without those that were left out."""
+    kept = {
+        held: tuple(one for one in ids if one not in dropped)
+        for held, ids in field.ids.items()
+    }
+    return replace(field, ids={held: ids for held, ids in kept.items() if ids})
+
+
+def ids_beyond(preview: Changes, ids: list[Any]) -> set[str]:
     """Return the ids of all rows, shown or not, as the proposal spells them."""
     if preview.versions:
         return {key.partition(":")[2] for key in preview.versions}

@@ -63,6 +63,7 @@ class Answer:
     # "approve", "approve_for_run", "edit" or "deny" an approval; "skip" a question
     decision: str = ""
     rows: tuple[str, ...] | None = None  # of a bulk change, those that are meant
+    has_all_rows: bool = False  # they were shown, also those beyond the first
     edited: Edited | None = None  # what the person wrote instead
     text: str = ""
     chosen: tuple[str, ...] = ()  # of a question that takes several

@@ -13,6 +13,7 @@ from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.tools.page.browser_tools import client_tools
 from ai_assistant.tools.result import result_preview, storable_result, text_for_model
+from ai_assistant.tools.summary import summary_of, table_of
 from ai_assistant.types import ToolDefinition, ToolResult
 
 
@@ -41,6 +42,10 @@ def record_result(
         result_text=text,
         preview=result_preview(result),
         error="" if result.ok else result.error,
+        summary=summary_of(
+            registry.tool(call.name), call.label, call.arguments, result
+        ),
+        shown=table_of(result.data) if result.ok else None,
         traceback="" if result.ok else call.traceback,
         finished_at=Now(),
     )

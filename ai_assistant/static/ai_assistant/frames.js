@@ -61,6 +61,16 @@ const tell = ([name, value]) => {
   else emit(name, value);
 };
 
+/** @type {Element | null} */
+let beforeCard = null; // what had the focus before a card above the composer
+
+root.addEventListener("focusin", ({ target, relatedTarget }) => {
+  const pinned = byId("aia-pinned");
+  const from = /** @type {Element | null} */ (relatedTarget);
+  if (pinned?.contains(/** @type {Element} */ (target)) && !pinned.contains(from))
+    beforeCard = from;
+});
+
 /**
  * Runs what may take the focused element away: its heir gets the focus.
  *
@@ -74,7 +84,8 @@ const keepFocus = (change) => {
   if (!isOurs || focused.isConnected) return;
   const fold = focused.matches("summary") ? byId(focused.parentElement.id) : null;
   const heir = focused.id ? byId(focused.id) : fold?.querySelector("summary");
-  const box = message ? byId(message.id) : byId("aia-scroll");
+  const typing = beforeCard?.id === "aia-input" && byId("aia-input");
+  const box = message ? byId(message.id) : typing || byId("aia-scroll");
   if (!heir && message) box?.setAttribute("tabindex", "-1");
   (heir || box)?.focus({ preventScroll: true });
 };

@@ -207,9 +207,11 @@ root.addEventListener(
   }
 );
 
+const choices = lazy(() => import("./choices.js"));
 root.addEventListener(
   "change",
-  lazy(() => import("./choices.js"))
+  /** @param {FieldEvent} event */
+  async (event) => (await choices())?.onChange(event)
 );
 
 const mover = lazy(() => import("./move.js"));

@@ -60,9 +60,17 @@ DELETES = re.compile(r"(^|_|-)delete($|_|-)")
 SAFE = ("index", "app_list", "changelist", "add", "change", "history")
 
 
+def _summary(_arguments: dict[str, Any], data: Any) -> str:
+    """Return "Opened Groups": Django writes titles with what matters first."""
+    title = data.get("title", "") if isinstance(data, dict) else ""
+    name = str(title).partition(" | ")[0].strip()
+    return _("Opened %(object)s") % {"object": name} if name else ""
+
+
 @tool(
     effect="ui",
     name=NAVIGATE_TO,
+    summary=_summary,
     browser=True,
     shared=True,
     label=gettext_lazy("Go to a page"),

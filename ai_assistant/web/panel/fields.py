@@ -182,6 +182,18 @@ def read_rows(request: HttpRequest) -> tuple[str, ...] | None:
     return tuple(request.POST.getlist("rows")[:MOST_ROWS])
 
 
+def read_decision(request: HttpRequest) -> dict[str, Any]:
+    """Return what was decided: for the rest of the answer too, or for chosen rows."""
+    decision = request.POST.get("decision", "")
+    is_for_run = decision == "approve" and "for_run" in request.POST
+    return {
+        "decision": "approve_for_run" if is_for_run else decision,
+        "rows": read_rows(request),
+        # The card showed all of them, and not the first alone.
+        "has_all_rows": "has_all_rows" in request.POST,
+    }
+
+
 def read_seq(request: HttpRequest) -> int:
     """Return the number of the last event that the page shows; 0 for nonsense."""
     return read_number(request, "after")

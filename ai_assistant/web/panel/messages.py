@@ -19,11 +19,13 @@ from ai_assistant.engine.queries import (
     messages,
     row_changes,
     runs,
+    waiting_interrupts,
 )
 from ai_assistant.engine.service import rate
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.exported import answer_as_markdown, as_json, as_markdown
+from ai_assistant.render.html.cards.approval import whole_card
 from ai_assistant.render.html.cards.body import raw_entry
 from ai_assistant.render.html.diffs.long_texts import (
     Entry,
@@ -33,7 +35,7 @@ from ai_assistant.render.html.diffs.long_texts import (
     whole_entry,
     whole_message,
 )
-from ai_assistant.render.html.transcript.entries import run_entry
+from ai_assistant.render.html.transcript.entries import pinned_entry, run_entry
 from ai_assistant.render.html.transcript.footer import run_footer
 from ai_assistant.render.html.transcript.thread import read_earlier
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
@@ -185,6 +187,28 @@ def _raw(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     context = {"raw": raw_entry(own_run(request))}
     return own_page(request, "ai_assistant/raw.html", context)
+
+
+@require_GET
+@panel_view(use=True)
+async def rows_view(request: HttpRequest) -> HttpResponse:
+    """Show all rows of a bulk change that waits, on its card or on a page."""
+    return await in_db(_rows, request)
+
+
+def _rows(request: HttpRequest) -> HttpResponse:
+    waiting = waiting_interrupts(request.user.pk)
+    interrupt = get_or_404(waiting, read_uuid(request, "interrupt"))
+    panel = bare_panel(request.user, back(request))
+    diff = whole_card(interrupt, panel.viewer)
+    context = {
+        "item": {**pinned_entry(interrupt), "diff": diff},
+        "diff": diff,
+        "panel": panel,
+    }
+    if not request.headers.get(FETCHED):
+        return own_page(request, "ai_assistant/approval_page.html", context)
+    return render(request, "ai_assistant/approval_rows.html", context)
 
 
 def whole_page(request: HttpRequest) -> HttpResponse:

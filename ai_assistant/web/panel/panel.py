@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from zlib import crc32
 
 from django.conf import settings
+from django.contrib.auth import get_permission_codename
 from django.http import HttpRequest, QueryDict
 from django.urls import get_script_prefix, get_urlconf, reverse
 from django.utils.functional import cached_property
@@ -59,7 +60,17 @@ COOKIE = "aia_read"
 VIEW_USAGE = "ai_assistant.view_usageledger"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
-    *("answer", "edit", "whole", "message", "feedback", "raw", "conversations", "new"),
+    *(
+        "answer",
+        "edit",
+        "rows",
+        "whole",
+        "message",
+        "feedback",
+        "raw",
+        "conversations",
+        "new",
+    ),
     *("undo", "frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
 )
 
@@ -93,6 +104,18 @@ class Viewer:
     shows_usage: bool = False
     shows_tracebacks: bool = False  # of tools that have failed
     shows_raw: bool = False  # what an answer was made of
+    user: Any = None
+    _opens: dict[Any, bool] = field(default_factory=dict)
+
+    def may_open(self, model: Any) -> bool:
+        """Return whether the user may open the pages of a model in the admin."""
+        if model not in self._opens:
+            options = model._meta
+            names = (get_permission_codename(do, options) for do in ("view", "change"))
+            self._opens[model] = self.user is not None and any(
+                self.user.has_perm(f"{options.app_label}.{name}") for name in names
+            )
+        return self._opens[model]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -213,6 +236,7 @@ def bare_panel(user: Any, path: str) -> Panel:
         shows_usage=user.has_perm(VIEW_USAGE),
         shows_tracebacks=settings.DEBUG and is_superuser,
         shows_raw=is_superuser,
+        user=user,
     )
     return Panel(viewer=viewer, page=PanelPage(path=path))
 

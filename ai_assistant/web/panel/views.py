@@ -42,8 +42,8 @@ from ai_assistant.web.panel.fields import (
     read_answer,
     read_chosen,
     read_context,
+    read_decision,
     read_profile,
-    read_rows,
     read_seq,
     read_uuid,
 )
@@ -98,10 +98,9 @@ async def answer_view(request: HttpRequest) -> HttpResponse:
         user_id=request.user.pk,
         interrupt_id=read_uuid(request, "interrupt"),
         nonce=request.POST.get("nonce", ""),
-        decision=request.POST.get("decision", ""),
+        **read_decision(request),
         text=read_answer(request),
         chosen=read_chosen(request),
-        rows=read_rows(request),
         stamp=session,
     )
     try:

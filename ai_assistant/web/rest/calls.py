@@ -14,8 +14,8 @@ from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.diffs.changes import (
     SHOWN_ROWS,
     gap_sentences,
-    readable_rows,
 )
+from ai_assistant.render.html.diffs.rows import readable_rows
 from ai_assistant.web.rest import lists
 from ai_assistant.web.rest.base import ApiViewSet, user_key
 from ai_assistant.web.rest.interrupts import ObjectSerializer

@@ -14,6 +14,7 @@ MAX_OPTIONS = 8
     effect="write",
     permission="questionnaires.change_questionnaire",
     label=_("Archive a questionnaire"),
+    preview="transaction",
 )
 def archive_questionnaire(context: RunContext, title: str) -> dict[str, Any]:
     """

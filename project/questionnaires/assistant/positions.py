@@ -2,7 +2,6 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 import ai_assistant
@@ -42,15 +41,7 @@ def recompute_positions(
         time.sleep(getattr(settings, "DEMO_TASK_DELAY_S", DELAY_S))
         with context.transaction(mark=questionnaire.pk):
             _recompute(questionnaire)
-        context.progress(
-            number / len(questionnaires),
-            _("%(number)s of %(total)s: %(title)s")
-            % {
-                "number": number,
-                "total": len(questionnaires),
-                "title": questionnaire.title,
-            },
-        )
+        context.progress(number, questionnaire.title, total=len(questionnaires))
     return {"questionnaires": len(questionnaires), "status": "positions recomputed"}
 
 

@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import ai_assistant
@@ -10,10 +11,17 @@ from project.questionnaires.models import Question, Questionnaire
 from project.questionnaires.ordering import place_sections
 
 
+def _renamed(_arguments: dict[str, Any], data: dict[str, Any]) -> str:
+    """Return what the card says once it is done."""
+    return gettext("Renamed section “%(before)s” to “%(after)s”") % data
+
+
 @ai_assistant.tool(
     effect="write",
     permission="questionnaires.change_section",
     label=_("Change the title of a section"),
+    summary=_renamed,
+    preview="transaction",
 )
 def rename_section(context: RunContext, section_id: int, title: str) -> dict[str, Any]:
     """
@@ -47,6 +55,7 @@ def rename_section(context: RunContext, section_id: int, title: str) -> dict[str
     effect="write",
     permission="questionnaires.change_questionnaire",
     label=_("Publish a draft questionnaire"),
+    preview="transaction",
 )
 def publish_questionnaire(context: RunContext, questionnaire_id: int) -> dict[str, Any]:
     """
@@ -83,6 +92,7 @@ def publish_questionnaire(context: RunContext, questionnaire_id: int) -> dict[st
     effect="destructive",
     permission="questionnaires.delete_section",
     label=_("Delete a section with its questions"),
+    preview="transaction",
 )
 def delete_section(context: RunContext, section_id: int) -> dict[str, Any]:
     """

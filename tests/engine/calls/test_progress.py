@@ -2,15 +2,22 @@
 
 import asyncio
 import threading
+from uuid import uuid4
 
 import pytest
 
 from ai_assistant import Ask, RunContext, ToolFailed, ToolResult
 from ai_assistant.engine.calls.background import perform
-from ai_assistant.engine.calls.progress import MAX_STEPS, REPORT_CHARS, Report
+from ai_assistant.engine.calls.progress import (
+    MAX_STEPS,
+    REPORT_CHARS,
+    Report,
+    time_left,
+)
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models.call import ToolCall
 from ai_assistant.testing import call, reply
+from ai_assistant.types import CallActions
 from tests.engine.conftest import facts, resume, statuses
 from tests.testapp.models import Effect
 
@@ -318,3 +325,32 @@ class TestShown:
         script.add(reply("", call("map_card", {"place": "Rome"})), "Done.")
 
         assert statuses(play()) != ["complete"]
+
+
+@pytest.mark.parametrize(
+    ("spent_s", "fraction", "said"),
+    [
+        (1.0, 0.5, ""),  # too early to say
+        (10.0, 0.0, ""),
+        (10.0, 1.0, ""),
+        (10.0, 0.75, "about 3 s left"),
+        (10.0, 0.3, "about 25 s left"),
+        (60.0, 0.25, "about 3 min left"),
+    ],
+)
+def test_time_left_is_estimated(spent_s, fraction, said):
+    assert time_left(spent_s, fraction) == said
+
+
+def test_progress_of_so_many_says_so():
+    told = []
+    actions = CallActions(progress=lambda *said: told.append(said))
+    context = RunContext(
+        user=None, run_id=uuid4(), conversation_id=uuid4(), actions=actions
+    )
+
+    context.progress(0.5, "half")
+    context.progress(3, "Rome", total=10)
+    context.progress(20, total=10)
+
+    assert told == [(0.5, "half"), (0.3, "3 / 10 · Rome"), (1.0, "20 / 10")]

@@ -6,7 +6,7 @@ import pytest
 from django.db import connections, transaction
 from django.utils import timezone
 
-from ai_assistant import RunContext, ToolFailed
+from ai_assistant import Ask, RunContext, ToolFailed
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.testing import call, reply
@@ -156,3 +156,43 @@ class TestElsewhere:
         script.add(reply("", call("add")), "Done.")
         run = play()
         assert (statuses(run), other.count()) == (["failed"], 0)
+
+
+class TestAsksFirst:
+    """A tool that must know more asks before it proposes anything."""
+
+    @pytest.fixture
+    def asks(self, tried, supplier):
+        def sell(context: RunContext) -> str:
+            """Sell the product that is meant."""
+            if "which" not in context.answers:
+                raise Ask("Which one?", options=("A", "B"), key="which")
+            name = str(context.answers["which"])
+            Product.objects.create(name=name, sku=name, supplier=supplier)
+            return name
+
+        return tried(sell)
+
+    def test_question_comes_before_the_approval(self, asks):
+        question = asks.interrupts.get()
+        assert (question.kind, question.question) == ("question", "Which one?")
+        assert asks.state == "waiting_answer"
+
+        answer(given(asks, "", text="B"))
+        run = resume(asks)
+
+        assert run.state == "waiting_approval"
+        shown = run.interrupts.get(kind="approval").proposal["objects"]
+        assert [one["text"] for one in shown] == ["B"]
+        assert not Product.objects.exists()
+
+        answer(given(run, "approve"))
+        assert statuses(resume(run)) == ["complete"]
+        assert Product.objects.get().name == "B"
+
+    def test_question_that_is_skipped_ends_the_call(self, asks):
+        answer(given(asks, "skip"))
+
+        run = resume(asks)
+        assert statuses(run) == ["cancelled"]
+        assert not run.interrupts.filter(kind="approval").exists()

@@ -370,7 +370,7 @@ class TestFinding:
         said = await talk.result(found(ONE))
         assert "Exit interview" in said.text
 
-    async def test_finding_asks_the_site_why_it_is_not_found(self, talk):
+    async def test_finding_leaves_it_to_the_card_why_it_is_not_found(self, talk):
         await talk.say("list questionnaires")
 
         said = await talk.result([])
@@ -378,8 +378,7 @@ class TestFinding:
 
         said = await talk.fails("not_here", "The user has chosen “View only”.")
         assert said.text == (
-            "“List questionnaires” is not available to you here. Nothing was done. "
-            "The answer was:\n\n> The user has chosen “View only”."
+            "“List questionnaires” is not available to you here. Nothing was done."
         )
 
     async def test_finding_says_so_if_there_is_none_at_all(self, talk, monkeypatch):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -38,9 +39,18 @@ def call(story):
     return make
 
 
-def card(call, kin=None, *, faults=False):
+@pytest.fixture
+def ada(django_user_model):
+    """Return a user who may see groups."""
+    user = django_user_model.objects.create_user("ada2", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_group"))
+    return user
+
+
+def card(call, kin=None, *, faults=False, user=None):
     """Return the HTML of the card of a call."""
     shown = panel()
+    shown.viewer.user = user
     shown.viewer.shows_faults = faults
     return part_html({"kind": "tool", "call": call_entry(call, kin)}, shown)
 
@@ -175,8 +185,71 @@ def test_what_became_of_an_approval(call, fields, said):
 def test_icon_and_label(call):
     html = card(call("measure", label="Measure"))
 
-    assert html.count("<svg") == 2
-    assert html.index("<svg", html.index("aia-label")) < html.index("Measure</span>")
+    icons = re.findall(r'href="#aia-i-(\w+)"', html)
+    assert icons == [registry.tool("measure").display.icon, "fold"]
+    assert html.index("<svg") < html.index("Measure</span>")
+
+
+@pytest.mark.parametrize("status", ["executing", "waiting", "failed", "denied"])
+def test_status_that_matters_has_its_own_icon(call, status):
+    html = card(call("measure", label="Measure", status=status))
+
+    assert re.findall(r'href="#aia-i-(\w+)"', html) == [status, "fold"]
+
+
+class TestSummary:
+    def test_line_says_what_happened(self, call):
+        html = card(call("echo", label="Echo", summary="Echoed <twice>"))
+
+        assert "Echoed &lt;twice&gt;</span>" in html
+        assert ">Echo<" not in html
+
+    def test_failure_is_told_to_the_person_once(self, call):
+        one = call(
+            "echo",
+            label="Echo",
+            status="failed",
+            error="Argument 'query': extra. Call it again.",
+            summary="The assistant asked for this wrongly.",
+        )
+
+        html = card(one)
+
+        assert html.count("asked for this wrongly") == 1
+        assert html.index("Call it again.") < html.index("</details>")  # in the fold
+        assert '<span class="aia-label" dir="auto">Echo</span>' in html
+
+    def test_result_is_a_table_with_links_for_who_may_open_them(self, call, ada):
+        shown = {
+            "fields": [["Total", {"text": "2"}]],
+            "columns": ["Group", "Note"],
+            "rows": [
+                [
+                    {"text": "Ed<b>", "model": "auth.group", "id": "3"},
+                    {"text": "<i>"},
+                ]
+            ],
+            "more": 1,
+        }
+        one = call("echo", shown=shown, preview='{"total": 2}')
+
+        closed, opened = card(one), card(one, user=ada)
+
+        assert "<td" in closed
+        assert "Ed&lt;b&gt;" in closed
+        assert "&lt;i&gt;" in closed
+        assert "and 1 more" in closed
+        assert closed.index("Raw") < closed.index("total&quot;")
+        assert "/admin/auth/group/3/change/" not in closed
+        assert '<a href="/admin/auth/group/3/change/">Ed&lt;b&gt;</a>' in opened
+
+    def test_progress_is_a_bar_below_the_line(self, call):
+        html = card(
+            call("echo", status="executing", progress=0.25, progress_text="1 / 4")
+        )
+
+        assert html.index("</details>") < html.index('<progress max="1" value="0.250"')
+        assert "1 / 4" in html
 
 
 @pytest.mark.row("L09")

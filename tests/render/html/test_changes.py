@@ -73,10 +73,40 @@ class TestList:
 
         shown = list_of(whole_page(called.conversation)[0])
 
-        assert "2 objects changed" in shown.text()
+        assert "2 effects changed" in shown.text()
         assert texts(shown, "del") == ["old", "a", "new"]
         assert texts(shown, "ins") == ["new", "b", "newer"]
         assert texts(shown, "th") == ["Value", "Key", "Value"]
+
+    @pytest.mark.parametrize(
+        ("rows", "said"),
+        [
+            ([{"text": "Rome"}], "Rome: value old → new"),
+            ([{"text": "Rome", "after": {"value": ""}}], "Rome: value old → empty"),
+            ([{"text": "Rome", "kind": "create"}], "Rome: added"),
+            ([{"text": "Rome", "kind": "delete"}], "Rome: deleted"),
+            ([{"after": {"value": "x" * 99}}], "Effect 0: value"),
+            ([{}, {"model": "auth.group"}], "value old → new, +1 updated along"),
+            ([{}] * 3, "3 effects changed"),
+            ([{}, {}, {"kind": "create"}], "2 effects changed, 1 effect added"),
+            ([{"text": "<b>"}], "<b>: value old → new"),
+        ],
+    )
+    def test_headline_says_what_it_was_about(self, called, rows, said):
+        whole = [updated({"value": "old"}, {"value": "new"}) | row for row in rows]
+        stored(called, *whole)
+
+        assert said in texts(list_of(whole_page(called.conversation)[0]), "summary")[0]
+
+    def test_list_has_five_rows_and_then_the_others(self, called):
+        stored(called, *[updated({"value": "a"}, {"value": "b"}) for _ in range(7)])
+
+        shown = list_of(whole_page(called.conversation)[0])
+
+        lists = [one for one in shown.elements() if one.tag == "ul"]
+        assert [len(texts(one, "li")) for one in lists] == [5, 2]
+        assert lists[1].parent.tag == "details"
+        assert texts(lists[1].parent, "summary") == ["Show 2 more"]
 
     def test_list_shows_what_was_made_and_deleted(self, called):
         stored(
@@ -166,7 +196,7 @@ class TestList:
 
         shown = list_of(whole_page(called.conversation)[0])
 
-        assert "1 object changed" in shown.text()
+        assert "1 user-group relationship linked" in shown.text()
         assert "ada" in shown.text()
         assert "Editors" in shown.text()
 
@@ -238,14 +268,14 @@ class TestFrames:
         called.work("x")
         tab.look()
 
-        assert "1 object changed" in list_of(tab.page).text()
+        assert "Effect 0: value old → new" in list_of(tab.page).text()
         assert_whole(tab)
 
         stored(called, updated({"key": "a"}, {"key": "b"}, object_id="9"))
         called.work("x")
         tab.look()
 
-        assert "2 objects changed" in list_of(tab.page).text()
+        assert "2 effects changed" in list_of(tab.page).text()
         assert_whole(tab)
 
     def test_frames_do_not_repeat_what_has_not_changed(self, called):

@@ -1,6 +1,9 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from django.contrib.auth.models import Permission
+from django.template.loader import render_to_string
 
 from ai_assistant.changes.values import (
     Changes,
@@ -10,8 +13,9 @@ from ai_assistant.changes.values import (
     to_json,
 )
 from ai_assistant.models import Interrupt, ToolCall
+from ai_assistant.render.html.diffs.differences import difference_entry, field_entry
 from tests.render.html.dom import Node
-from tests.render.html.tab import whole_page
+from tests.render.html.tab import panel, whole_page
 
 SECTION = "testapp.effect"
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -19,8 +23,8 @@ HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
 
 def one(kind="change", before="old", after="new", text="An effect", **more):
     field = FieldChange(name="value", label="Value", before=before, after=after)
-    fields = {"fields": (field,), **more}
-    return ObjectChange(kind=kind, model=SECTION, object_id="1", text=text, **fields)
+    given = {"model": SECTION, "object_id": "1", "fields": (field,), **more}
+    return ObjectChange(kind=kind, text=text, **given)
 
 
 def changes(*objects, **more) -> Changes:
@@ -47,6 +51,16 @@ def texts(node, tag: str) -> list[str]:
     return [one.text() for one in node.elements() if one.tag == tag]
 
 
+def with_class(node, name: str) -> list[Node]:
+    return [one for one in node.elements() if name in one.classes()]
+
+
+def panel_for(*, may: bool):
+    shown = panel()
+    shown.viewer.user = SimpleNamespace(has_perm=lambda name: may)
+    return shown
+
+
 def button(page, name: str):
     found = [node for node in page.root.elements() if name in node.attrs]
     return found[0].text() if found else ""
@@ -69,7 +83,7 @@ class TestCard:
     def test_card_of_an_emptied_field_says_so(self, story):
         page = asked(story, changes(one(after="")))
 
-        assert texts(diff(page), "td")[0].split() == ["old", "empty"]
+        assert texts(diff(page), "td")[0].split() == ["old", "→", "empty"]
 
     @pytest.mark.parametrize(
         ("kind", "sentence"),
@@ -110,7 +124,7 @@ class TestCard:
         assert "and 980 more" in diff(page).text()
         (count,) = [n for n in page.root.elements() if "data-aia-count" in n.attrs]
         assert (count.text(), count.attrs["data-rest"]) == ("1000", "980")
-        assert button(page, "data-aia-approve") == "Change 1000 effects"
+        assert button(page, "data-aia-approve") == "Approve 1000"
 
     def test_card_of_many_has_ticks_for_its_own_model_only(self, story):
         inline = replace(one(), model="testapp.other", object_id="9")
@@ -122,17 +136,63 @@ class TestCard:
         assert "more" not in diff(page).text()
 
     @pytest.mark.parametrize(
-        ("verb", "shown"),
-        [
-            ("Delete 1,000 rows", "Delete 1,000 rows"),
-            ("Publish them", "Publish them (1000)"),
-            ("Change 3 of 1000 fields", "Change 3 of 1000 fields"),
-        ],
+        ("total", "said"), [(1, "Approve"), (1000, "Approve 1000")]
     )
-    def test_button_says_to_how_many(self, verb, shown, story):
-        page = asked(story, changes(one(), one(), verb=verb, total=1000))
+    def test_button_says_to_how_many(self, total, said, story):
+        objects = (one(),) if total == 1 else (one(), one())
+        page = asked(story, changes(*objects, verb="Publish them", total=total))
 
-        assert button(page, "data-aia-approve") == shown
+        assert button(page, "data-aia-approve") == said
+
+    def test_title_links_its_object_for_who_may_see_it(self, story):
+        group = one(text="Ed<b>", model="auth.group", object_id="3")
+        shown = difference_entry(changes(group, title="Rename “Ed<b>” now"))
+        template = "ai_assistant/approval_title.html"
+        drawn = [
+            render_to_string(template, {"diff": shown, "panel": panel_for(may=may)})
+            for may in (True, False)
+        ]
+
+        linked = '<a href="/admin/auth/group/3/change/">Ed&lt;b&gt;</a>'
+        assert drawn[0].strip() == f"Rename “{linked}” now"
+        assert drawn[1].strip() == "Rename “Ed&lt;b&gt;” now"
+
+    def test_values_stand_beside_each_other_if_they_have_little_in_common(self, story):
+        long = "word " * 30
+        page = asked(story, changes(one(before=f"{long}old", after=f"{long}new")))
+        assert not with_class(diff(page), "aia-pair")
+        story.end()
+
+        page = asked(story, changes(one(before="ada@example.com", after="b@test.org")))
+        (pair,) = with_class(diff(page), "aia-pair")
+        assert texts(pair, "del") == ["ada@example.com"]
+        assert texts(pair, "ins") == ["b@test.org"]
+
+    def test_new_value_of_a_relation_is_a_link(self, story):
+        field = FieldChange(
+            name="content_type", label="Type", before="a", after="b", raw=7
+        )
+        entry = field_entry(field, "change", 1, Permission)
+        other = field_entry(replace(field, raw=None), "change", 1, Permission)
+
+        assert entry["link"] == {"label": "contenttypes.contenttype", "id": "7"}
+        assert other["link"] is None
+
+    def test_fine_print_is_folded_and_says_how_long_from_the_server(self, story):
+        page = asked(story, changes(one()))
+
+        (fine,) = with_class(page.by_id("aia-pinned"), "aia-fine")
+        assert fine.tag == "details"
+        assert "open" not in fine.attrs
+        assert texts(fine, "time") == ["in 23 hours"]
+        assert "It can be undone." in fine.text()
+
+    def test_reason_is_behind_the_deny_button(self, story):
+        page = asked(story, changes(one()))
+
+        (reason,) = [n for n in page.root.elements() if n.attrs.get("name") == "reason"]
+        assert reason.parent.tag == "details"
+        assert "open" not in reason.parent.attrs
 
     def test_card_says_what_cannot_be_undone_and_warns(self, story):
         page = asked(story, changes(one(), undoable=False, warnings=("Mails go out.",)))
@@ -168,12 +228,9 @@ class TestCard:
     ):
         page = asked(story, changes(one()), effect=effect)
 
-        found = [
-            node.text()
-            for node in page.root.elements()
-            if node.attrs.get("value") == "approve_for_run"
-        ]
-        assert found == ["Allow “Needs approval” on effects for this answer"] * count
+        found = [node.text() for node in with_class(page.root, "aia-allow")]
+        said = "Also for the rest of this answer: “Needs approval” on effects"
+        assert found == [said] * count
 
     def test_card_tells_apart_what_looks_the_same(self, story):
         page = asked(story, changes(one(before="admin", after="\u0430dmin")))
@@ -226,13 +283,19 @@ class TestNames:
             if "aia-object" in node.classes()
         ]
 
-    @pytest.mark.parametrize("kind", ["change", "create", "delete"])
+    @pytest.mark.parametrize("kind", ["create", "delete"])
     def test_single_object_that_the_title_does_not_name(self, story, kind):
         page = asked(story, changes(one(kind, text="Order 2"), title="Forgive"))
 
-        word = {"create": [",", "new"], "delete": [",", "deleted"]}.get(kind, [])
+        word = {"create": [",", "new"], "delete": [",", "deleted"]}[kind]
         (name,) = self.named(page)
         assert " ".join(name) == " ".join(["Order 2 effect", *word]).replace(" ,", ",")
+
+    def test_single_object_that_is_changed_is_named_in_the_title(self, story):
+        page = asked(story, changes(one(text="Order 2"), title="Forgive"))
+
+        assert texts(page.by_id("aia-pinned"), "h3") == ["Forgive: Order 2"]
+        assert self.named(page) == []
 
     def test_names_without_fields(self, story):
         page = asked(story, changes(one("delete", fields=()), title="Forgive"))
@@ -246,7 +309,7 @@ class TestNames:
     def test_names_is_not_named_twice(self, story, title):
         assert self.named(asked(story, changes(one(text="Order 2"), title=title))) == []
 
-    @pytest.mark.parametrize("title", ["Forgive Order 2", "Forgive “Order 22”", "“1”"])
+    @pytest.mark.parametrize("title", ["Forgive Order 2", "Forgive “Order 22”"])
     def test_title_that_only_seems_to_name_it(self, story, title):
         page = asked(story, changes(one(text="Order 2"), title=title))
 
@@ -273,7 +336,7 @@ class TestNothing:
 
         assert "Nothing would change." in diff(page).text()
         assert button(page, "data-aia-approve") == "Continue without a change"
-        assert "for this answer" not in page.by_id("aia-pinned").text()
+        assert "rest of this answer" not in page.by_id("aia-pinned").text()
 
     def test_nothing_is_not_said_beside_a_warning(self, story):
         page = asked(story, changes(warnings=("Something changes.",)))
@@ -286,10 +349,10 @@ class TestDecision:
     @pytest.mark.parametrize(
         ("given", "said"),
         [
-            ({}, "Approved by ada"),
-            ({"edited": True, "rows": None}, "Edited and approved by ada"),
-            ({"edited": False, "rows": ["1"]}, "Approved by ada, for chosen rows"),
-            ({"granted": True}, "Allowed by ada for this answer"),
+            ({}, "You approved this"),
+            ({"edited": True, "rows": None}, "You edited and approved this"),
+            ({"edited": False, "rows": ["1"]}, "You approved this, for chosen rows"),
+            ({"granted": True}, "You allowed this for the answer"),
         ],
     )
     def test_decision_is_told_on_the_card_of_the_call(self, story, user, given, said):
@@ -307,7 +370,7 @@ class TestDecision:
 
         page = whole_page(story.conversation)[0]
 
-        assert "Denied by ada: <b>No</b>" in page.by_id("aia-log").text()
+        assert "You denied this: <b>No</b>" in page.by_id("aia-log").text()
 
 
 class TestOfAnotherRelease:

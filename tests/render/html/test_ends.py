@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from ai_assistant.models import Message, Run
+from ai_assistant.models import Interrupt, Message, Run
 from ai_assistant.render.html.transcript.footer import duration, run_footer
 from tests.render.html.tab import whole_page
 
@@ -47,7 +47,8 @@ class TestDuration:
 
 class TestEnd:
     def test_end_says_when_and_how_long(self, answered):
-        Run.objects.update(running_s=6.2)
+        began = answered.run.finished_at - timedelta(seconds=6.2)
+        Run.objects.update(created_at=began)
 
         page, _, _ = whole_page(answered.conversation)
 
@@ -57,6 +58,20 @@ class TestEnd:
             timespec="microseconds"
         ).replace("+00:00", "+00:00")
         assert "6 s" in end.text()
+
+    def test_end_leaves_out_how_long_a_person_took(self, story):
+        """A long task counts, also while the run itself is parked."""
+        story.ask("Hello")
+        story._reply(("needs_approval",))
+        story.park()
+        story.decide("a")
+        story.end()
+        end = story.run.finished_at
+        began, asked, decided = (end - timedelta(seconds=one) for one in (70, 65, 30))
+        Run.objects.update(created_at=began, running_s=1)
+        Interrupt.objects.update(created_at=asked, decided_at=decided)
+
+        assert run_footer(story.run)["duration"] == "35 s"
 
     def test_end_is_not_there_before_it(self, story):
         story.ask("Hello")
@@ -72,6 +87,8 @@ class TestEnd:
         story.fail()
 
         page, _, _ = whole_page(story.conversation)
+        # It is asked again by the button of the error, and nobody rates an error.
+        assert "Regenerate" not in page.root.text()
         # The details of the failure can be copied; an answer is not there.
         copied = [
             node.attrs.get("data-run")
@@ -79,7 +96,7 @@ class TestEnd:
             if node.attrs.get("data-aia-use") == "copy"
         ]
         assert copied == [str(story.run.pk)]
-        assert page.by_id(f"r-{story.run.pk}-up") is not None
+        assert page.by_id(f"r-{story.run.pk}-up") is None
 
 
 class TestDays:

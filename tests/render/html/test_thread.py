@@ -203,13 +203,13 @@ class TestReadThread:
         story._reply(("echo",))
         story.end()
         conversation = story.conversation
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             read_thread(conversation)
         for _ in range(3):
             story.ask("More")
             story._reply(("echo", "echo"))
             story.end()
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             read_thread(conversation)
 
 

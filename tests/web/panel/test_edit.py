@@ -155,6 +155,70 @@ class TestWholeText:
         assert self.whole(browser(), waiting).status_code == 302
 
 
+class TestAllRows:
+    @pytest.fixture
+    def many(self, waiting):
+        """The same change of 23 groups, of which the card lists one and counts 22."""
+        groups = [Group.objects.create(name=f"<b>{n}</b>") for n in range(22)]
+        ids = [int(Group.objects.get(name="Before").pk), *(one.pk for one in groups)]
+        call, stored = waiting.call, waiting.proposal
+        call.arguments = {"model": "auth.group", "ids": ids, "values": {}}
+        call.save()
+        versions = {f"auth.group:{pk}": "d" for pk in ids}
+        stored |= {"total": 23, "rows_argument": "ids", "versions": versions}
+        stored["objects"].append({**stored["objects"][0], "object_id": str(ids[1])})
+        waiting.proposal = stored
+        waiting.save()
+        return waiting
+
+    def get(self, client, interrupt, **headers):
+        address = reverse("ai_assistant:rows")
+        return client.get(address, {"interrupt": interrupt.pk}, headers=headers)
+
+    def test_all_rows_are_listed_with_what_is_in_them_now(self, browser, many):
+        html = self.get(browser("ada"), many, **SCRIPT).content.decode()
+
+        assert html.count('name="rows"') == 23
+        assert 'name="has_all_rows"' in html
+        assert "<del>&lt;b&gt;21&lt;/b&gt;</del>" in html
+        assert "<html" not in html
+        assert "/change/" in html
+
+    def test_all_rows_have_a_page_without_scripts(self, browser, many):
+        html = self.get(browser("ada"), many).content.decode()
+
+        assert "<html" in html
+        assert html.count('name="rows"') == 23
+        assert "data-aia-approve" in html
+
+    def test_all_rows_are_hidden_from_who_may_not_view_them(
+        self, browser, many, people
+    ):
+        people["ada"].user_permissions.clear()
+        ada = browser("ada")
+        people["ada"].user_permissions.add(
+            *Permission.objects.filter(codename="use_assistant")
+        )
+
+        html = self.get(ada, many, **SCRIPT).content.decode()
+
+        assert "21&lt;" not in html
+
+    def test_all_rows_are_not_for_others(self, browser, many, waiting):
+        assert self.get(browser("bob"), many).status_code == 404
+        assert self.get(browser("nobody"), many).status_code == 403
+        Interrupt.objects.update(status="denied")
+        assert self.get(browser("ada"), many).status_code == 404
+
+    def test_tick_allows_the_rest_of_the_answer(self, browser, waiting):
+        fields = {"interrupt": str(waiting.pk), "nonce": waiting.nonce}
+        fields |= {"decision": "approve", "for_run": "1"}
+
+        browser("ada").post(reverse("ai_assistant:answer"), fields, headers=SCRIPT)
+
+        assert waiting.run.grants.get().tool == "change_object"
+
+
 class TestWholeTextOfAChange:
     @pytest.fixture
     def row(self, waiting):

@@ -1,12 +1,24 @@
 """The card that asks for approval: the difference, and the form to edit."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from ai_assistant.changes.values import Changes, model_name, stored_changes
+from ai_assistant.changes.values import (
+    Changes,
+    ObjectChange,
+    model_name,
+    model_of_label,
+    stored_changes,
+)
+from ai_assistant.engine.interrupts.approval import ids_beyond
+from ai_assistant.exceptions import Refused
+from ai_assistant.models import clock
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.registry import registry
@@ -14,8 +26,10 @@ from ai_assistant.render.html.diffs.differences import difference_entry, more_se
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import whole_text_limit
+from ai_assistant.tools.data.access.values import object_name, shown_value
 
 Entry = dict[str, Any]
+HOUR_S, MINUTE_S = 3600, 60
 
 
 def proposal_entry(interrupt: Interrupt) -> Entry:
@@ -32,6 +46,7 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "again": getattr(interrupt, "is_again", False),
         "importance": (tool.display.importance or "") if tool else "",
         "expires_at": interrupt.expires_at,
+        "expires": _time_left(interrupt.expires_at),
         "editable": bool(changes and tool and tool.approval.editor),
         "allows": _allows(call, changes),
     }
@@ -60,7 +75,7 @@ def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
 
 
 def _allows(call: ToolCall, changes: Changes | None) -> str:
-    """Return the words of the button that allows the same for the whole run, if any."""
+    """Return the words of the tick that allows the same for the whole run, if any."""
     tool = registry.tool(call.name)
     if call.effect != "write" or (tool is not None and tool.execution.external):
         return ""
@@ -68,9 +83,75 @@ def _allows(call: ToolCall, changes: Changes | None) -> str:
         return ""  # its changes were not seen
     named = {"tool": call.label or call.name}
     if changes is None or not changes.model:
-        return _("Allow “%(tool)s” for this answer") % named
+        return _("Also for the rest of this answer: “%(tool)s”") % named
     named["model"] = model_name(changes.model, plural=True)
-    return _("Allow “%(tool)s” on %(model)s for this answer") % named
+    return _("Also for the rest of this answer: “%(tool)s” on %(model)s") % named
+
+
+def _time_left(until: datetime | None) -> str:
+    """Return "in 23 hours": the largest unit that fits, as the clock of a page does."""
+    if until is None:
+        return ""
+    seconds = max(0, int((until - clock.now()).total_seconds()))
+    if seconds >= HOUR_S:
+        count = seconds // HOUR_S
+        return ngettext("in %(count)d hour", "in %(count)d hours", count) % {
+            "count": count
+        }
+    count = seconds // MINUTE_S
+    return ngettext("in %(count)d minute", "in %(count)d minutes", count) % {
+        "count": count
+    }
+
+
+def whole_card(interrupt: Interrupt, viewer: Any) -> Entry:
+    """
+    Return the difference of a card with all of its rows, also those beyond the first.
+
+    Raise Refused if there are no others, or if what was shown is of another release.
+    """
+    changes = stored_changes(interrupt.proposal)
+    if changes is None or not changes.rows_argument:
+        raise Refused("bad_decision", _("There are no rows to choose from."))
+    beyond = _rows_beyond(interrupt, changes, viewer)
+    whole = replace(changes, objects=(*changes.objects, *beyond))
+    entry = difference_entry(whole, f"interrupt={interrupt.pk}")
+    return {**entry, "rest": 0, "is_whole": True}
+
+
+def _rows_beyond(
+    interrupt: Interrupt, changes: Changes, viewer: Any
+) -> list[ObjectChange]:
+    """Return the rows that the card only counts, with what is in them now."""
+    ids = interrupt.call.arguments.get(changes.rows_argument) or []
+    shown = {one.object_id for one in changes.objects}
+    known = ids_beyond(changes, ids)
+    keys = list(dict.fromkeys(key for key in map(str, ids) if key in known - shown))
+    model = model_of_label(changes.model)
+    if model is None:
+        return []
+    rows = model._base_manager.in_bulk(keys) if viewer.may_open(model) else {}
+    found = {str(key): row for key, row in rows.items()}
+    first = next(one for one in changes.objects if one.model == changes.model)
+    return [_row(changes.model, key, found.get(key), first) for key in keys]
+
+
+def _row(label: str, key: str, row: Any, first: ObjectChange) -> ObjectChange:
+    """Return what is shown of a row that gets the values that the `first` one gets."""
+    columns = {one.name: one for one in row._meta.concrete_fields} if row else {}
+    return replace(
+        first,
+        object_id=key,
+        text=object_name(row) if row else f"#{key}",
+        fields=tuple(
+            replace(one, before=shown_value(columns[one.name], row))
+            if one.name in columns
+            else one
+            for one in first.fields
+        )
+        if row
+        else (),
+    )
 
 
 def edit_entry(form: Any, interrupt_id: UUID) -> Entry:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 
@@ -116,23 +115,19 @@ def decision_of(call: ToolCall) -> Entry | None:
 
 
 def _sentence(decided: Interrupt) -> str:
-    named = {"name": decided.decided_by.get_username() if decided.decided_by else ""}
+    """Return what became of it; who decides is who reads it."""
     if decided.status == STATUS.EXPIRED:
         return _("Nobody decided in time")
     if decided.status == STATUS.DENIED:
-        return _("Denied by %(name)s") % named if named["name"] else _("Denied")
-    return _approved(decided.answer) % named if named["name"] else _("Approved")
-
-
-def _approved(said: Any) -> str:
-    said = said if isinstance(said, dict) else {}
+        return _("You denied this")
+    said = decided.answer if isinstance(decided.answer, dict) else {}
     if said.get("granted"):
-        return _("Allowed by %(name)s for this answer")
+        return _("You allowed this for the answer")
     if said.get("edited"):
-        return _("Edited and approved by %(name)s")
+        return _("You edited and approved this")
     if said.get("rows") is not None:
-        return _("Approved by %(name)s, for chosen rows")
-    return _("Approved by %(name)s")
+        return _("You approved this, for chosen rows")
+    return _("You approved this")
 
 
 ATTRIBUTE = "closed"  # of a call; in none that was read for another purpose
@@ -147,9 +142,7 @@ def with_closed(calls: QuerySet[ToolCall]) -> QuerySet[ToolCall]:
     closed = Q(status__in=PLAIN.closed_as)
     for kind, card in CARDS.items():
         closed |= Q(kind=kind, status__in=card.closed_as)
-    found = Interrupt.objects.filter(closed).select_related("decided_by")
-    name = f"decided_by__{get_user_model().USERNAME_FIELD}"
-    drawn = found.order_by("created_at").only(*DRAWN, name)
+    drawn = Interrupt.objects.filter(closed).order_by("created_at").only(*DRAWN)
     return calls.prefetch_related(
         Prefetch("interrupts", queryset=drawn, to_attr=ATTRIBUTE)
     )

@@ -2,95 +2,30 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.contrib.admin.utils import quote
-from django.db.models import CharField, Count, Min, Q, Value
-from django.db.models.functions import Concat
+from django.db.models import Count, Min, Q, QuerySet
 from django.urls import NoReverseMatch, reverse
-from django.utils.text import capfirst
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.display import display_value, sentences_of_gaps
+from ai_assistant.changes.display import sentences_of_gaps
 from ai_assistant.changes.undo.limits import kept_until
-from ai_assistant.changes.values import (
-    CHANGE_KINDS,
-    FieldChange,
-    ObjectChange,
-    model_of_label,
-)
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.render.html.diffs.differences import Entry, object_entry, tell_apart
-from ai_assistant.safety.site_code import value_or
+from ai_assistant.render.html.diffs.rows import (
+    LINKS,
+    Counts,
+    RelatedNames,
+    headline,
+    names_of_rows,
+    readable_change,
+)
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.tools.data.access.values import object_name
 
-Images = Iterable[tuple[Any, Mapping[str, Any]]]  # a model, and values by attname
 MOST_TOLD = 100  # objects, to the scripts of a page
-MOST_NAMES = 200  # of related objects that are looked up, of each model
-
-
-class RelatedNames:
-    """Names of related objects: one query for each model, however many rows."""
-
-    def __init__(self, images: Images) -> None:
-        wanted: dict[Any, set[str]] = defaultdict(set)
-        for model, image in images:
-            for field in model._meta.concrete_fields:
-                value = image.get(field.attname)
-                if field.is_relation and _is_key(value):
-                    wanted[field.related_model].add(str(value))
-        self._names = {
-            model: _names(model, sorted(keys)[:MOST_NAMES])
-            for model, keys in wanted.items()
-        }
-
-    def name(self, model: Any, key: Any) -> str:
-        """Return the object's name; its key if it is gone."""
-        return self._names.get(model, {}).get(str(key), f"#{key}")
-
-
-def value_text(field: Any, value: Any, names: RelatedNames) -> str:
-    """Return the JSON value of a column as text; empty for NULL."""
-    if is_sealed(value):
-        return _("hidden")
-    if field.is_relation and _is_key(value):
-        return names.name(field.related_model, value)
-    return display_value(field, value)
-
-
-def shown_fields(row: RowChange, model: Any) -> list[Any]:
-    """Return the fields of a row that show what happened to it."""
-    columns = model._meta.concrete_fields
-    if row.kind == RowChange.Kind.UPDATE:
-        return [field for field in columns if field.attname in row.fields]
-    if row.kind != RowChange.Kind.CREATE:
-        return []
-    after = row.after or {}
-    return [
-        field
-        for field in columns
-        if not field.primary_key and after.get(field.attname) not in (None, "")
-    ]
-
-
-def _is_key(value: object) -> bool:
-    return isinstance(value, int | str) and not isinstance(value, bool)
-
-
-def _names(model: Any, keys: list[str]) -> dict[str, str]:
-    def read() -> dict[str, str]:
-        found = model._base_manager.filter(pk__in=keys)
-        return {str(one.pk): object_name(one) for one in found}
-
-    return value_or({}, read)  # its table may be gone
-
-
+FIRST_ROWS = 5  # that are seen at once
 SHOWN_ROWS = 50  # of one change; more are counted
-LINKS = (RowChange.Kind.M2M_ADD, RowChange.Kind.M2M_REMOVE)
 
 
 def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
@@ -114,10 +49,10 @@ def changes_of_runs(run_ids: Iterable[UUID]) -> dict[UUID, Entry]:
     undoing = undo_entries([one.pk for found in sets.values() for one in found], undone)
     rows = _rows([one.pk for found in sets.values() for one in found])
     counts = _counts(sets)
-    names = _changes_names(row for found in rows.values() for row in found)
+    names = names_of_rows(row for found in rows.values() for row in found)
     return {
         run_id: {
-            **_entry(run_id, found, rows, counts.get(run_id, 0), names),
+            **_entry(run_id, found, rows, counts.get(run_id, {}), names),
             "undo": undoing.get(run_id),
         }
         for run_id, found in sets.items()
@@ -181,21 +116,6 @@ def undo_entries(
     }
 
 
-def readable_rows(rows: Sequence[RowChange]) -> list[ObjectChange]:
-    """Return what happened to each row, as a person reads it: nothing sealed."""
-    names = _changes_names(rows)
-    return [_change(row, names) for row in rows]
-
-
-def _changes_names(rows: Iterable[RowChange]) -> RelatedNames:
-    return RelatedNames(
-        (model, image)
-        for row in rows
-        if (model := model_of_label(row.model)) is not None
-        for image in (row.before or {}, row.after or {})
-    )
-
-
 def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
     found: dict[UUID, list[RowChange]] = defaultdict(list)
     shown = RowChange.objects.filter(change_set__in=set_ids, order__lt=SHOWN_ROWS)
@@ -204,32 +124,48 @@ def _rows(set_ids: list[UUID]) -> dict[UUID, list[RowChange]]:
     return found
 
 
-def _counts(run_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return how many objects each run has changed; links alone count as such."""
+def _counts(run_ids: Iterable[UUID]) -> dict[UUID, Counts]:
+    """
+    Return how many objects each run has changed, by model and kind of the change.
+
+    Links alone count as such.
+    """
     rows = RowChange.objects.filter(
         change_set__run_id__in=list(run_ids), change_set__kind=ChangeSet.Kind.CALL
     )
-    name = Concat("model", Value(":"), "object_id", output_field=CharField())
-
-    def counted(chosen: Any) -> dict[UUID, int]:
-        by_run = chosen.order_by().values_list("change_set__run_id")
-        return dict(by_run.annotate(objects=Count(name, distinct=True)))
-
     return {
-        **counted(rows.filter(kind__in=LINKS)),
-        **counted(rows.exclude(kind__in=LINKS)),
+        **_counted(rows.filter(kind__in=LINKS)),
+        **_counted(rows.exclude(kind__in=LINKS)),
     }
+
+
+def _counted(rows: QuerySet[RowChange]) -> dict[UUID, Counts]:
+    kinds = RowChange.Kind
+    by_model = rows.order_by().values_list("change_set__run_id", "model")
+    counted = by_model.annotate(
+        all=Count("object_id", distinct=True),
+        new=Count("object_id", distinct=True, filter=Q(kind=kinds.CREATE)),
+        gone=Count("object_id", distinct=True, filter=Q(kind=kinds.DELETE)),
+        links=Count("object_id", distinct=True, filter=Q(kind__in=LINKS)),
+    )
+    found: dict[UUID, dict[tuple[str, str], int]] = defaultdict(dict)
+    for run_id, model, objects, new, gone, links in counted:
+        changed = max(0, objects - new - gone - links)
+        named = {"create": new, "delete": gone, "link": links, "change": changed}
+        found[run_id] |= {(model, kind): n for kind, n in named.items() if n}
+    return {**found}
 
 
 def _entry(
     run_id: UUID,
     sets: list[ChangeSet],
     rows: dict[UUID, list[RowChange]],
-    count: int,
+    counts: Counts,
     names: RelatedNames,
 ) -> Entry:
+    count = sum(counts.values())
     kept = [row for one in sets for row in rows[one.pk]]
-    shown = [_change(row, names) for row in kept]
+    shown = [readable_change(row, names) for row in kept]
     among = sum(len(one.fields) for one in shown)
     objects = [
         object_entry(one, among=among, at=f"change={row.pk}")
@@ -237,8 +173,8 @@ def _entry(
     ]
     tell_apart(objects)
     users = (one.user.get_username() for one in sets if one.user is not None)
-    for row, entry in zip(kept, objects, strict=True):
-        entry["history"] = _history(row)
+    for place, (row, entry) in enumerate(zip(kept, objects, strict=True), start=1):
+        entry["history"], entry["place"] = _history(row), place
     return {
         "run_id": str(run_id),
         "saved_as": mark_hidden_characters(next(users, "")),  # "": the user is gone
@@ -246,9 +182,12 @@ def _entry(
             "%(count)d object changed", "%(count)d objects changed", count
         )
         % {"count": count},
+        "headline": headline(shown, counts),
         "count": count,
-        "objects": objects,
+        "objects": objects[:FIRST_ROWS],
+        "others": objects[FIRST_ROWS:],
         "more": max(0, count - len(objects)),
+        "rest": max(0, count - min(len(objects), FIRST_ROWS)),
         "gaps": gap_sentences(sets),
     }
 
@@ -268,30 +207,3 @@ def gap_sentences(sets: Iterable[ChangeSet]) -> list[str]:
     """Return sentences about what these changes did without an image."""
     partial = [one for one in sets if one.is_partial]
     return sentences_of_gaps([gap for one in partial for gap in one.gaps] or partial)
-
-
-def _change(row: RowChange, names: RelatedNames) -> ObjectChange:
-    model = model_of_label(row.model)
-    is_known = model is not None and row.has_images
-    fields = _fields(row, model, names) if is_known else ()
-    return ObjectChange(
-        kind=CHANGE_KINDS[row.kind],
-        model=row.model,
-        object_id=row.object_id,
-        text=row.text or (f"#{row.object_id}" if row.kind not in LINKS else ""),
-        fields=tuple(fields),
-    )
-
-
-def _fields(row: RowChange, model: Any, names: RelatedNames) -> Iterable[FieldChange]:
-    before, after = row.before or {}, row.after or {}
-    fields = shown_fields(row, model)
-    if row.kind in LINKS:
-        fields = [one for one in model._meta.concrete_fields if one.is_relation]
-    for field in fields:
-        yield FieldChange(
-            name=field.name,
-            label=capfirst(str(field.verbose_name)),
-            before=value_text(field, before.get(field.attname), names),
-            after=value_text(field, after.get(field.attname), names),
-        )

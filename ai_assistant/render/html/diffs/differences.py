@@ -16,10 +16,16 @@ from ai_assistant.changes.values import (
     ObjectChange,
     Related,
     model_name,
+    model_of_label,
 )
-from ai_assistant.changes.verify.description import places_of
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
-from ai_assistant.text.word_diff import MarkedDiff, mark_lone_value, marked_diff
+from ai_assistant.text.word_diff import (
+    LONG_CHARS,
+    MarkedDiff,
+    diff_words,
+    mark_lone_value,
+    marked_diff,
+)
 
 Entry = dict[str, Any]
 QUOTES = "“”„«»\u2039\u203a「」\"'"
@@ -43,15 +49,15 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         entry["row_id"] = row_id
         entry["chooses"] = chooses and row_id is not None and bool(entry["id"])
     return {
-        "title": mark_hidden_characters(changes.title),
-        "is_named": all(_names(changes.title, one) for one in changes.objects),
-        "verb": _verb(changes),
+        **_title(changes),
+        "count": 0 if _main(changes) else max(changes.total, len(objects)),
         "total": changes.total,
         "objects": objects,
         "is_many": len(objects) > 1 or changes.total > 1,
         "columns": columns,
         "chooses": chooses,
         "rest": max(0, changes.total - (sum(targets) or len(objects))),
+        "can_show_all": chooses and bool(changes.versions) and not changes.plan,
         "related": [_related(one, changes.model) for one in changes.related],
         "warnings": [mark_hidden_characters(one) for one in changes.warnings],
         "undoable": changes.undoable,
@@ -64,7 +70,8 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
 
 def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry:
     """Return what is drawn of one object, with `among` fields in all."""
-    fields = [field_entry(one, change.kind, among) for one in change.fields]
+    model = model_of_label(change.model)
+    fields = [field_entry(one, change.kind, among, model) for one in change.fields]
     for number, one in enumerate(fields):
         one["at"] = f"{at}&field={number}" if at else ""
     return {
@@ -72,6 +79,7 @@ def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry
         "word": _word(change.kind),
         "id": change.object_id,
         "model": model_name(change.model),
+        "label": change.model,
         "text": mark_hidden_characters(change.text)
         or mark_hidden_characters(_numbered(change)),
         "number": "",
@@ -91,11 +99,18 @@ def tell_apart(objects: Sequence[Entry]) -> None:
         )
 
 
-def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
-    """Return what is drawn of one field: its label, and both values in one."""
+def field_entry(field: FieldChange, kind: str, among: int, model: Any = None) -> Entry:
+    """
+    Return what is drawn of one field: its label, and both values.
+
+    They stand beside each other, unless they have so much in common that one text with
+    marks says more. `model` is that of the object, if it is known.
+    """
     alike = looks_like(field.before, field.after)
     shown = _shown(field, kind, among, alike=alike)
     return {
+        "pair": _pair(field, alike=alike) if kind == "change" else None,
+        "link": _linked(field, model),
         "label": mark_hidden_characters(field.label),
         "brief": shown.brief,
         "whole": shown.whole,
@@ -103,6 +118,30 @@ def field_entry(field: FieldChange, kind: str, among: int) -> Entry:
         "is_empty": not field.after and kind != "delete",
         "note": _note(field, kind, alike=alike),
     }
+
+
+def _pair(field: FieldChange, *, alike: bool) -> Entry | None:
+    """Return the old and the new value; None if one text with marks says more."""
+    before, after = field.before, field.after
+    if before == after or max(len(before), len(after)) > LONG_CHARS:
+        return None
+    same = (one for one in diff_words(before, after) if one.kind == "same")
+    if 2 * sum(len(one.text) for one in same) > max(len(before), len(after)):
+        return None
+    old, new = (mark_hidden_characters(one, strict=alike) for one in (before, after))
+    return {"old": old, "new": new}
+
+
+def _linked(field: FieldChange, model: Any) -> Entry | None:
+    """Return which object the new value of a relation is."""
+    key = field.raw
+    if model is None or not isinstance(key, int | str) or isinstance(key, bool):
+        return None
+    column = next(
+        (one for one in model._meta.concrete_fields if one.name == field.name), None
+    )
+    related = getattr(column, "related_model", None)
+    return {"label": related._meta.label_lower, "id": str(key)} if related else None
 
 
 def more_sentence(count: int) -> str:
@@ -133,10 +172,50 @@ def _note(field: FieldChange, kind: str, *, alike: bool) -> str:
     return _("Both look the same, but their characters differ.") if alike else ""
 
 
-def _names(title: str, change: ObjectChange) -> bool:
-    """Return whether a title has the name of the object between quotation marks."""
+def _title(changes: Changes) -> Entry:
+    """
+    Return the title of a card, with the place of the object's name in it.
+
+    It is `name`, between `title` and `after`. The one object that is changed is named
+    behind a title that does not do so.
+    """
+    title, one = changes.title, _main(changes)
+    places = [_place(title, other) for other in changes.objects]
+    named: Entry = {"title": mark_hidden_characters(title), "name": "", "after": ""}
+    if one is None:
+        return {**named, "is_named": all(places)}
+    start, end = places[0] or (0, 0)
+    before, after = title[:start], title[end:]
+    if not end:
+        is_said = not one.text or one.text in title
+        if one.kind != "change" or not one.fields or is_said:
+            return {**named, "is_named": False}
+        before, after = f"{title}: ", ""
+    return {
+        "title": mark_hidden_characters(before, edges=False),
+        "name": mark_hidden_characters(one.text),
+        "after": mark_hidden_characters(after, edges=False),
+        "label": one.model,
+        "id": one.object_id,
+        "is_named": True,
+    }
+
+
+def _main(changes: Changes) -> ObjectChange | None:
+    """Return the object that it is about; None of many. Others may go along."""
+    first = next(iter(changes.objects), None)
+    if first is None or changes.total > len(changes.objects):
+        return None
+    others = changes.objects[1:]
+    is_alone = all(one.model != first.model for one in others)
+    return first if is_alone and not (others and changes.rows_argument) else None
+
+
+def _place(title: str, change: ObjectChange) -> tuple[int, int] | None:
+    """Return where a title has the name of the object between quotation marks."""
     name = re.escape(change.text)
-    return bool(name and re.search(f"[{QUOTES}]\\s?{name}\\s?[{QUOTES}]", title))
+    found = name and re.search(f"[{QUOTES}]\\s?({name})\\s?[{QUOTES}]", title)
+    return found.span(1) if found else None
 
 
 def _numbered(change: ObjectChange) -> str:
@@ -157,24 +236,6 @@ def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
         if len(labels) <= MOST_COLUMNS
         else []
     )
-
-
-def _verb(changes: Changes) -> Entry:
-    """Return the words of the button, with its number apart: it follows the ticks."""
-    words = changes.verb or changes.title
-    for start, end in places_of(words, changes.total):
-        return {
-            "before": mark_hidden_characters(words[:start], edges=False),
-            "number": words[start:end],
-            "after": mark_hidden_characters(words[end:], edges=False),
-        }
-    number = str(changes.total) if changes.total > 1 else ""
-    return {
-        "before": mark_hidden_characters(words),
-        "number": number,
-        "after": "",
-        "apart": True,
-    }
 
 
 def _word(kind: str) -> str:

@@ -14,7 +14,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.render.html.diffs.changes import readable_rows
+from ai_assistant.render.html.diffs.rows import readable_rows
 from ai_assistant.render.markdown import parts_of, render
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
 from ai_assistant.text.word_diff import DiffPiece, diff_words, mark_pieces

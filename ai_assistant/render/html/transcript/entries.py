@@ -18,6 +18,7 @@ from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.render.html.cards.body import done_of, draw_body, plan_of
 from ai_assistant.render.html.cards.interrupts import answers_of, card_of, decision_of
+from ai_assistant.render.html.cards.result import table_entry
 from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import part_end, render
 from ai_assistant.safety.budgets.texts import opens_again_text
@@ -27,7 +28,7 @@ from ai_assistant.tools.result import SHOWN_CHARS, cut_for_card, indented_json
 Entry = dict[str, Any]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
 CUT = ("arguments", "result")  # the beginning alone is on the card
-OF_OTHERS = ("arguments", "result", "error")  # may hide characters
+OF_OTHERS = ("arguments", "result", "error", "detail", "summary")  # may hide characters
 AGAIN = (RunState.FAILED, RunState.LIMITED, RunState.CANCELLED, RunState.NEEDS_REVIEW)
 
 
@@ -160,6 +161,7 @@ def _facts(call: ToolCall) -> Entry:
         "id": str(call.pk),
         "name": call.name,
         "label": call.label or call.name,
+        "summary": "" if call.is_open or call.error else call.summary,
         "effect": call.effect,
         "icon": tool.display.icon if tool else "",
         "status": call.status,
@@ -168,8 +170,9 @@ def _facts(call: ToolCall) -> Entry:
         "approved": call.approved,
         "arguments": indented_json(call.arguments) or cut_for_card(call.arguments_text),
         "result": call.preview,
-        "error": call.error,
-        "suggestion": "",
+        "table": table_entry(call.shown),
+        "error": call.summary or call.error if call.error else "",
+        "detail": call.error if call.summary else "",  # what the model was told
         "seconds": _seconds(call),
         "started_at": call.started_at or call.created_at,
         "finished_at": call.finished_at,

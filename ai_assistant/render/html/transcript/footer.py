@@ -1,9 +1,10 @@
 """The footer of an ended answer: when, how long, how much, from where."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.apps import apps
@@ -13,12 +14,15 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.page import find_page
 from ai_assistant.engine.intake.retries import whole_answer
+from ai_assistant.engine.interrupts.base import kind_names
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Feedback, Message
+from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.html.transcript.entries import Entry
 
+Span = tuple[datetime, datetime]
 Key = tuple[str, str]  # label of the model, id of the object
 
 LINK = re.compile(r"\]\(\s*<?(/[^\s)>]+)")  # of Markdown, into this site
@@ -153,12 +157,12 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
             said = texts.get(message.run_id, "")
             texts[message.run_id] = f"{said}\n\n{message.text}".strip()
     ended = [run for run in runs.values() if run.is_final]
-    told = _feedback(ended)
+    told, waited = _feedback(ended), _waited_s(ended)
     sources = sources_of({run.pk: texts.get(run.pk, "") for run in ended})
     return {
         run.pk: {
             "ended_at": run.finished_at,
-            "duration": duration(run.running_s),
+            "duration": duration(_lived_s(run) - waited.get(run.pk, 0.0)),
             "has_text": bool(texts.get(run.pk)),
             "feedback": told.get(run.pk),
             "reasons": _reasons(told.get(run.pk)),
@@ -166,6 +170,27 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
         }
         for run in ended
     }
+
+
+def _lived_s(run: Run) -> float:
+    """Return how long the run took, with all that it waited for."""
+    if run.finished_at is None:
+        return run.running_s
+    lasted: timedelta = run.finished_at - run.created_at
+    return lasted.total_seconds()
+
+
+def _waited_s(runs: list[Run]) -> dict[UUID, float]:
+    """Return how long each run has waited for its person, in seconds."""
+    ends = {run.pk: run.finished_at for run in runs}
+    rows = Interrupt.objects.filter(
+        run_id__in=ends, kind__in=kind_names(for_person=True)
+    )
+    spans: dict[UUID, list[Span]] = defaultdict(list)
+    for run_id, begin, end in rows.values_list("run_id", "created_at", "decided_at"):
+        if until := end or ends[run_id]:
+            spans[run_id].append((begin, until))
+    return {run_id: covered_s(found) for run_id, found in spans.items()}
 
 
 def run_footer(run: Run) -> Entry:
@@ -206,3 +231,13 @@ def _reasons(feedback: Feedback | None) -> list[Entry]:
         {"value": value, "label": label, "ticked": value in ticked}
         for value, label in Feedback.Reason.choices
     ]
+
+
+def covered_s(spans: Iterable[Span]) -> float:
+    """Return for how long at least one of the spans lasted, in seconds."""
+    total, until = 0.0, None
+    for start, end in sorted(spans):
+        begin = start if until is None else max(start, until)
+        total += max(0.0, (end - begin).total_seconds())
+        until = end if until is None else max(until, end)
+    return total

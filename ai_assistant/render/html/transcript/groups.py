@@ -25,6 +25,7 @@ from ai_assistant.render.html.transcript.entries import (
     kin_of,
     shows_reasoning,
 )
+from ai_assistant.render.html.transcript.footer import Span, covered_s
 
 OWN = "ai_assistant"  # the namespace of the assistant's own pages
 TITLE_CHARS = 80
@@ -208,7 +209,7 @@ def _group(calls: list[Entry]) -> Entry:
         "id": calls[0]["id"],
         "label": _label(folded),
         "count": len(folded) if len({call["name"] for call in folded}) == 1 else 0,
-        "seconds": covered_s(folded),
+        "seconds": covered_s(_spans(folded)),
         "calls": calls,
         "folded": folded,
         "apart": [call for call in calls if call not in folded],
@@ -226,16 +227,7 @@ def _label(calls: list[Entry]) -> str:
     return str(tool.display.label_plural if tool else "") or str(calls[-1]["label"])
 
 
-def covered_s(calls: Iterable[Entry]) -> float:
-    """Return for how long at least one of the calls was at work, in seconds."""
-    spans = [
-        (call["started_at"], call["finished_at"])
-        for call in calls
-        if call["finished_at"] is not None
-    ]
-    total, until = 0.0, None
-    for start, end in sorted(spans):
-        begin = start if until is None else max(start, until)
-        total += max(0.0, (end - begin).total_seconds())
-        until = end if until is None else max(until, end)
-    return total
+def _spans(calls: Iterable[Entry]) -> list[Span]:
+    """Return when each of the calls that have ended was at work."""
+    ended = (call for call in calls if call["finished_at"] is not None)
+    return [(call["started_at"], call["finished_at"]) for call in ended]

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from django.db import models
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
@@ -22,6 +24,7 @@ from ai_assistant.tools.data.access.visibility import changelist_rows, list_name
 from ai_assistant.tools.data.arguments import Names, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.search import check_paths, search_rows
+from ai_assistant.tools.summary import model_words
 from ai_assistant.types import JSON, RunContext
 
 MOST_GROUPS = 100
@@ -48,7 +51,31 @@ MEASURES: dict[str, tuple[Callable[..., Any], tuple[type, ...]]] = {
 }
 
 
-@data_tool(effect="read", label=_("Count"), label_plural=_("Counts"), icon="chart")
+def _summary(arguments: dict[str, Any], data: Any) -> str:
+    """Return "Counted schedules: 26", or in how many groups."""
+    said: dict[str, Any] = {"models": model_words(data["model"])}
+    rows = data["rows"]
+    if not arguments.get("group_by"):
+        number = number_format(rows[0][COUNT], force_grouping=True)
+        return gettext("Counted %(models)s: %(number)s") % {**said, "number": number}
+    said["count"] = len(rows)
+    return (
+        ngettext(
+            "Counted %(models)s: %(count)d group",
+            "Counted %(models)s: %(count)d groups",
+            len(rows),
+        )
+        % said
+    )
+
+
+@data_tool(
+    effect="read",
+    label=_("Count"),
+    label_plural=_("Counts"),
+    icon="chart",
+    summary=_summary,
+)
 def aggregate_objects(
     context: RunContext,
     model: str,

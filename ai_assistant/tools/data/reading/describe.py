@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
 from django.http import HttpRequest
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.safety.policy import sensitive
@@ -24,6 +25,7 @@ from ai_assistant.tools.data.access.visibility import (
 )
 from ai_assistant.tools.data.arguments import data_tool
 from ai_assistant.tools.data.reading.read import open_inlines
+from ai_assistant.tools.summary import model_words
 from ai_assistant.types import JSON, RunContext
 
 MOST_CHOICES = 30
@@ -32,7 +34,20 @@ BUILT_IN = "delete_selected"  # a tool of its own deletes
 EMPTY_VALUES: Any = ("", [], None, False)
 
 
-@data_tool(effect="read", label=_("Models"), icon="table")
+def _models_summary(_arguments: dict[str, Any], data: Any) -> str:
+    return ngettext(
+        "Looked at the list of models: %(count)d",
+        "Looked at the list of models: %(count)d",
+        len(data),
+    ) % {"count": len(data)}
+
+
+def _fields_summary(_arguments: dict[str, Any], data: Any) -> str:
+    models = {"models": model_words(data["model"])}
+    return gettext("Looked up the fields of %(models)s") % models
+
+
+@data_tool(effect="read", label=_("Models"), icon="table", summary=_models_summary)
 def list_models(context: RunContext) -> list[dict[str, JSON]]:
     """Tell the models whose objects the user may see, and what is allowed there."""
     return [
@@ -45,7 +60,7 @@ def list_models(context: RunContext) -> list[dict[str, JSON]]:
     ]
 
 
-@data_tool(effect="read", label=_("Fields"), icon="table")
+@data_tool(effect="read", label=_("Fields"), icon="table", summary=_fields_summary)
 def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
     """
     Tell fields, filters, inlines and actions of a model.

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.admin.options import get_content_type_for_model
 from django.db.models import Model
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
@@ -36,6 +37,7 @@ from ai_assistant.tools.data.access.visibility import (
 from ai_assistant.tools.data.arguments import Names, ObjectId, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import version_from
+from ai_assistant.tools.summary import name_in
 from ai_assistant.types import JSON, RunContext
 
 FIELD_CHARS = 4000
@@ -48,7 +50,25 @@ ACTIONS = {ADDITION: "added", CHANGE: "changed", DELETION: "deleted"}
 Chosen = Annotated[Names, Field(description="only these; long texts are not cut")]
 
 
-@data_tool(effect="read", label=_("Read"), label_plural=_("Read"), icon="file")
+def _summary(_arguments: dict[str, Any], data: Any) -> str:
+    return gettext("Opened %(object)s") % {"object": name_in(data)}
+
+
+def _history_summary(_arguments: dict[str, Any], data: Any) -> str:
+    return ngettext(
+        "History of %(object)s: %(count)d entry",
+        "History of %(object)s: %(count)d entries",
+        data["total"],
+    ) % {"object": name_in(data), "count": data["total"]}
+
+
+@data_tool(
+    effect="read",
+    label=_("Read"),
+    label_plural=_("Read"),
+    icon="file",
+    summary=_summary,
+)
 def get_object(
     context: RunContext, model: str, id: ObjectId, fields: Chosen = []
 ) -> dict[str, JSON]:
@@ -101,7 +121,7 @@ def _form_only(page: AdminAccess, obj: Model) -> dict[str, Any]:
     )
 
 
-@data_tool(effect="read", label=_("History"), icon="clock")
+@data_tool(effect="read", label=_("History"), icon="clock", summary=_history_summary)
 def object_history(context: RunContext, model: str, id: ObjectId) -> dict[str, JSON]:
     """Tell who changed an object in the admin, when and what; the newest first."""
     access = find_access(context, model)

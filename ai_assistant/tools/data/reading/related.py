@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.admin.widgets import AutocompleteMixin, ForeignKeyRawIdWidget
 from django.forms import ModelChoiceField
 from django.forms.models import apply_limit_choices_to_to_formfield
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.exceptions import ModelRetry
@@ -24,13 +25,22 @@ from ai_assistant.tools.data.arguments import PageNumber, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.read import open_inlines
 from ai_assistant.tools.data.reading.search import search_rows
+from ai_assistant.tools.summary import found
 from ai_assistant.types import JSON, RunContext
 
 PAGE_ROWS = 20
 MOST_SCANNED = 1000  # objects whose texts are compared with a search
 
 
-@data_tool(effect="read", label=_("Find choices"), icon="link")
+def _summary(_arguments: dict[str, Any], data: Any) -> str:
+    field = data["field"].rpartition(".")[2].replace("_", " ")
+    return gettext("Looked up choices of %(field)s: %(found)s") % {
+        "field": field,
+        "found": found(len(data["rows"])),
+    }
+
+
+@data_tool(effect="read", label=_("Find choices"), icon="link", summary=_summary)
 def find_related(
     context: RunContext, model: str, field: str, search: str = "", page: PageNumber = 1
 ) -> dict[str, JSON]:

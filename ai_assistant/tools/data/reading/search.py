@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from django.db.models import Model, QuerySet
 from django.db.models.constants import LOOKUP_SEP
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
@@ -34,6 +35,7 @@ from ai_assistant.tools.data.access.visibility import (
 from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, data_tool
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.version import version_from
+from ai_assistant.tools.summary import found, model_words
 from ai_assistant.types import JSON, RunContext
 
 MOST_ROWS = 50  # a page
@@ -45,7 +47,25 @@ Ordering = Annotated[Names, Field(description="fields, with - for descending")]
 Fields = Annotated[Names, Field(description="to return; those of the list if empty")]
 
 
-@data_tool(effect="read", label=_("Search"), label_plural=_("Searches"), icon="search")
+def _summary(arguments: dict[str, Any], data: Any) -> str:
+    """Return "Searched schedules: 26 found"."""
+    said = {"models": model_words(data["model"]), "found": found(data["total"])}
+    words = " ".join(str(arguments.get("search", "")).split())
+    if not words:
+        return gettext("Searched %(models)s: %(found)s") % said
+    return gettext("Searched %(models)s for “%(words)s”: %(found)s") % {
+        **said,
+        "words": words,
+    }
+
+
+@data_tool(
+    effect="read",
+    label=_("Search"),
+    label_plural=_("Searches"),
+    icon="search",
+    summary=_summary,
+)
 def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
     context: RunContext,
     model: str,

@@ -33,6 +33,7 @@ from ai_assistant.tools.data.writing.submission import (
     form_submission,
     with_post,
 )
+from ai_assistant.tools.summary import name_in
 from ai_assistant.types import RunContext, ToolResult
 
 
@@ -73,9 +74,18 @@ def _add_page(
         return form_submission(access, None, values, inlines)
 
 
+def _added(_arguments: dict[str, Any], data: Any) -> str:
+    return _("Added %(object)s") % {"object": name_in(data)} if data else ""
+
+
+def _changed(_arguments: dict[str, Any], data: Any) -> str:
+    return _("Changed %(object)s") % {"object": name_in(data)} if data else ""
+
+
 @data_tool(
     effect="write",
     label=gettext_lazy("Add object"),
+    summary=_added,
     preview=preview_create,
     editor=ValuesEditor(
         lambda context, given: _add_page(context, given["model"], given["values"], None)
@@ -196,6 +206,7 @@ def removes_inline_rows(arguments: dict[str, Any]) -> bool:
     effect="write",
     removes=removes_inline_rows,
     label=gettext_lazy("Change object"),
+    summary=_changed,
     preview=preview_change,
     editor=ValuesEditor(_editable_change),
     icon="edit",

@@ -57,6 +57,7 @@ def get_question_actions(
     effect="write",
     permission="questionnaires.change_question",
     label=_("Set the actions of a question"),
+    preview="transaction",
 )
 def set_question_actions(
     context: RunContext, section_id: int, question_id: int, actions: QuestionActions

@@ -31,6 +31,7 @@ class Override(BaseModel):
     effect="write",
     permission="questionnaires.change_question",
     label=_("Translate questions"),
+    preview="transaction",
 )
 def translate_questions(
     context: RunContext, target_language: str, translations: dict[str, str]
@@ -58,6 +59,7 @@ def translate_questions(
     effect="write",
     permission="questionnaires.change_question",
     label=_("Set a configuration in a language"),
+    preview="transaction",
 )
 def set_question_config_override(
     context: RunContext, question_id: int, language_code: str, config: dict[str, Any]
@@ -76,6 +78,7 @@ def set_question_config_override(
     effect="write",
     permission="questionnaires.change_question",
     label=_("Set configurations in languages"),
+    preview="transaction",
 )
 def set_question_config_overrides(
     context: RunContext, overrides: list[Override]
@@ -93,6 +96,7 @@ def set_question_config_overrides(
     effect="destructive",
     permission="questionnaires.change_question",
     label=_("Remove a configuration in a language"),
+    preview="transaction",
 )
 def remove_question_config_override(
     context: RunContext, question_id: int, language_code: str

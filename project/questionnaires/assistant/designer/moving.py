@@ -16,6 +16,7 @@ from project.questionnaires.ordering import moved, place_questions
     effect="write",
     permission="questionnaires.change_question",
     label=_("Move a question"),
+    preview="transaction",
 )
 def move_question(
     context: RunContext,

@@ -35,6 +35,7 @@ class NewQuestion(BaseModel):
     effect="write",
     permission="questionnaires.add_question",
     label=_("Add a question"),
+    preview="transaction",
 )
 def add_question(
     context: RunContext,
@@ -66,6 +67,7 @@ def add_question(
     effect="write",
     permission="questionnaires.add_question",
     label=_("Add questions"),
+    preview="transaction",
 )
 def add_questions(
     context: RunContext, section_id: int, questions: list[NewQuestion]
@@ -96,6 +98,7 @@ def add_questions(
     effect="write",
     permission="questionnaires.change_question",
     label=_("Change a question"),
+    preview="transaction",
 )
 def update_question(
     context: RunContext,
@@ -131,6 +134,7 @@ def update_question(
     effect="destructive",
     permission="questionnaires.delete_question",
     label=_("Delete a question"),
+    preview="transaction",
 )
 def delete_question(
     context: RunContext, section_id: int, question_id: int
@@ -156,6 +160,7 @@ def delete_question(
     effect="write",
     permission="questionnaires.add_question",
     label=_("Copy a question"),
+    preview="transaction",
 )
 def clone_question(
     context: RunContext, question_id: int, section_id: int

@@ -16,6 +16,7 @@ from project.questionnaires.assistant.designer.opened import (
     effect="destructive",
     permission="questionnaires.change_question",
     label=_("Change the type of a question"),
+    preview="transaction",
 )
 def change_question_type(
     context: RunContext,

@@ -14,6 +14,7 @@ from project.questionnaires.ordering import moved, place_sections
     effect="write",
     permission="questionnaires.add_section",
     label=_("Add a section"),
+    preview="transaction",
 )
 def add_section(context: RunContext, title: str) -> dict[str, Any]:
     """Add an empty section at the end of the open questionnaire."""
@@ -31,6 +32,7 @@ def add_section(context: RunContext, title: str) -> dict[str, Any]:
     effect="write",
     permission="questionnaires.change_section",
     label=_("Change the title of a section"),
+    preview="transaction",
 )
 def update_section_title(
     context: RunContext, section_id: int, title: str
@@ -50,6 +52,7 @@ def update_section_title(
     effect="write",
     permission="questionnaires.change_section",
     label=_("Move a section"),
+    preview="transaction",
 )
 def move_section(
     context: RunContext, section_id: int, target_position: int
@@ -78,6 +81,7 @@ def move_section(
     effect="write",
     permission="questionnaires.change_section",
     label=_("Reorder the sections"),
+    preview="transaction",
 )
 def reorder_sections(context: RunContext, section_ids: list[int]) -> dict[str, Any]:
     """

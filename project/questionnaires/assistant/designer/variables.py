@@ -30,6 +30,7 @@ class NewVariable(BaseModel):
     effect="write",
     permission="questionnaires.add_scoringvariable",
     label=_("Create a variable"),
+    preview="transaction",
 )
 def create_variable(
     context: RunContext,
@@ -54,6 +55,7 @@ def create_variable(
     effect="write",
     permission="questionnaires.add_scoringvariable",
     label=_("Create variables"),
+    preview="transaction",
 )
 def create_variables(
     context: RunContext, variables: list[NewVariable]
@@ -77,6 +79,7 @@ def create_variables(
     effect="write",
     permission="questionnaires.change_scoringvariable",
     label=_("Change a variable"),
+    preview="transaction",
 )
 def update_variable(
     context: RunContext,
@@ -113,6 +116,7 @@ def update_variable(
     effect="destructive",
     permission="questionnaires.delete_scoringvariable",
     label=_("Delete a variable"),
+    preview="transaction",
 )
 def delete_variable(context: RunContext, variable_id: int) -> dict[str, Any]:
     """Delete one variable. It is refused while conditions or actions refer to it."""

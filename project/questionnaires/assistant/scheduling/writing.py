@@ -20,6 +20,7 @@ from project.questionnaires.wording import describe
     effect="write",
     permission="questionnaires.add_schedule",
     label=_("Create a schedule"),
+    preview="transaction",
 )
 def create_schedule(
     context: RunContext,
@@ -54,6 +55,7 @@ def create_schedule(
     effect="write",
     permission="questionnaires.change_schedule",
     label=_("Change a schedule"),
+    preview="transaction",
 )
 def update_schedule(
     context: RunContext,
@@ -81,6 +83,7 @@ def update_schedule(
     effect="destructive",
     permission="questionnaires.delete_schedule",
     label=_("Delete a schedule"),
+    preview="transaction",
 )
 def delete_schedule(context: RunContext, schedule_id: int) -> dict[str, Any]:
     """Delete one schedule. Nobody is asked by it any more."""
