@@ -53,6 +53,10 @@ class ContextModule:
         """Return the prompt for this page; called before each step."""
         return self.prompt
 
+    def get_suggestions(self, context: RunContext) -> Sequence[Any]:
+        """Return what an empty panel suggests on this page."""
+        return self.suggestions
+
     def is_read_only(self, context: RunContext) -> bool:
         """Return whether nothing may be changed on this page."""
         return self.read_only

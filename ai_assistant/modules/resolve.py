@@ -38,7 +38,7 @@ class AdminListModule(ContextModule):
     label = _("List")
     matches: ClassVar = ["admin:*_changelist"]
     prompt = (
-        "The user looks at a list. What is searched and filtered is in the page's item."
+        "The user looks at a list. Its filters and its search have items of their own."
     )
 
 

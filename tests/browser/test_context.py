@@ -155,7 +155,7 @@ class TestChips:
         )
         panel.ask_and_wait(HELLO)
 
-        assert '"search": "asthma"' in told()
+        assert '"value": "asthma"' in told()
 
     @pytest.mark.scenario(31)
     def test_follow_a_filter_and_then_the_object(

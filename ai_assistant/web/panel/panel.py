@@ -44,14 +44,18 @@ from ai_assistant.web.panel.banners import (
 )
 from ai_assistant.web.panel.chips import (
     Chips,
-    allowed_here,
     chips_of,
     page_context,
-    suggestions_of,
     why_read_only,
 )
 from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
+from ai_assistant.web.panel.suggestions import (
+    allowed_here,
+    asks_always,
+    headline_of,
+    suggestions_of,
+)
 
 COOKIE = "aia_read"
 VIEW_USAGE = "ai_assistant.view_usageledger"
@@ -93,6 +97,16 @@ class Viewer:
     shows_raw: bool = False  # what an answer was made of
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Empty:
+    """What a panel says and offers where nothing was asked yet."""
+
+    headline: str
+    suggestions: list[str]
+    allows: str  # what may be done on the page, in a sentence
+    asks_always: bool  # before each change, whatever the site allows
+
+
 @dataclass(kw_only=True, slots=True)
 class PanelPage:
     """The page around the panel: what the assistant sees and may do there."""
@@ -102,8 +116,7 @@ class PanelPage:
     chips: Chips = field(default_factory=Chips)
     readonly: str = ""  # why nothing can be changed on it
     stale: StaleBar | None = None  # if it shows one object
-    suggestions: list[str] = field(default_factory=list)
-    allows: str = ""  # what may be done on it, in a sentence
+    empty: Empty | None = None  # what an empty panel says there
 
     @property
     def name(self) -> str:
@@ -178,9 +191,10 @@ class Panel:
 
     @property
     def shortcuts(self) -> dict[str, str]:
-        """Return the site's keys that open the panel: how to draw, how to say them."""
+        """Return the site's keys that open the panel: signs for a script, and in words."""
         said = [str(one) for one in conf.get("PANEL", "SHORTCUTS")]
-        return {"signs": key_signs(said), "said": ", ".join(said)}
+        first = said[0] if said else ""
+        return {"signs": key_signs(said), "said": ", ".join(said), "first": first}
 
     @property
     def corner(self) -> str:
@@ -245,9 +259,7 @@ def _draw(panel: Panel, user: Any, named: str) -> None:
         # A first message may be on its way to a conversation that has no row yet.
         panel.conversation = named if is_unused(named) else str(uuid.uuid4())
         panel.thread = Drawn()
-        context = page_context(user, page.path)
-        page.suggestions = suggestions_of(context)
-        page.allows = allowed_here(context, readonly=bool(page.readonly))
+        page.empty = _empty(user, page)
         return
     panel.conversation = str(conversation.pk)
     # First the queue: what was begun meanwhile is in the thread.
@@ -256,6 +268,16 @@ def _draw(panel: Panel, user: Any, named: str) -> None:
     panel.queue = without_begun(queue, panel.thread.run)
     panel.usage = usage_line(conversation.pk) if panel.viewer.shows_usage else ""
     panel.notices.origin = origin_of(panel.thread.run, user, page.path)
+
+
+def _empty(user: Any, page: PanelPage) -> Empty:
+    context, readonly = page_context(user, page.path), bool(page.readonly)
+    return Empty(
+        headline=headline_of(context, page.chips, readonly=readonly),
+        suggestions=suggestions_of(context, page.chips, readonly=readonly),
+        allows=allowed_here(context, readonly=readonly),
+        asks_always=asks_always(context),
+    )
 
 
 def page_panel(

@@ -54,8 +54,10 @@ class TestChips:
 
         html = look(client, f"{GROUPS}{group.pk}/change/")
 
-        assert chips(html) == ["page", "object"]
-        assert "Night shift" in html
+        assert chips(html) == ["object"]
+        chip = one_with(html, data_item="object")
+        assert (chip["data-title"], chip["data-along"]) == ("Night shift", "page")
+        assert "<span>Group: Night shift</span>" in html
 
     def test_name_no_object_that_the_user_may_not_see(self, browser, people):
         group = Group.objects.create(name="Night shift")

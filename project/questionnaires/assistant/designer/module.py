@@ -1,4 +1,4 @@
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -73,6 +73,14 @@ class DesignerModule(ContextModule):
         """Return the rules and the outline of the questionnaire, as it is now."""
         questionnaire = opened(context)
         return PROMPT + outline(context, questionnaire) if questionnaire else ""
+
+    def get_suggestions(self, context: RunContext) -> list[Any]:
+        """Return what there is to ask, and to add while it is a draft."""
+        may = context.user.has_perm
+        reads = may("questionnaires.view_questionnaire")
+        adds = may("questionnaires.add_question") and not self.is_read_only(context)
+        ask, add = self.suggestions
+        return [*([ask] if reads else []), *([add] if adds else [])]
 
     def is_read_only(self, context: RunContext) -> bool:
         """Tell whether the questionnaire is published or archived."""
