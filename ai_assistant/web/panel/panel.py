@@ -38,6 +38,8 @@ from ai_assistant.safety.identity.permissions import may_use
 from ai_assistant.web.panel.banners import (
     Origin,
     SiteBanner,
+    allowed_here,
+    asks_always,
     offer_of,
     origin_of,
     site_banner,
@@ -50,12 +52,7 @@ from ai_assistant.web.panel.chips import (
 )
 from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
-from ai_assistant.web.panel.suggestions import (
-    allowed_here,
-    asks_always,
-    headline_of,
-    suggestions_of,
-)
+from ai_assistant.web.panel.suggestions import headline_of, suggestions_of
 
 COOKIE = "aia_read"
 VIEW_USAGE = "ai_assistant.view_usageledger"

@@ -1,5 +1,5 @@
 """
-What an empty panel offers: a headline, sentences to send, and what may be done there.
+What an empty panel offers: a headline, and sentences to send.
 
 The sentences are made of what the ModelAdmin of the page declares: its filters, dates
 and actions. Only permissions are asked for, never the rows of a table.
@@ -15,7 +15,6 @@ from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import DateField
 from django.http import HttpRequest
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -27,7 +26,7 @@ from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.resolve import is_page_open, module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
-from ai_assistant.safety.policy.policy import is_denied, tool_verdict
+from ai_assistant.safety.policy.policy import is_denied
 from ai_assistant.safety.policy.sensitive import (
     is_opted_out,
     is_sensitive_field,
@@ -35,7 +34,7 @@ from ai_assistant.safety.policy.sensitive import (
 )
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.sites import are_enabled
-from ai_assistant.types import WRITING, RunContext, ToolDefinition
+from ai_assistant.types import RunContext
 from ai_assistant.web.panel.chips import Chips
 
 logger = logging.getLogger("ai_assistant")
@@ -298,54 +297,3 @@ def _choice(admin: Any, request: HttpRequest) -> Any:
         if field.choices and is_open and not is_sensitive_field(field):
             return field
     return None
-
-
-# --- what may be done there ---
-
-
-def allowed_here(context: RunContext, *, readonly: bool) -> str:
-    """
-    Return what is allowed on the page of `context`; empty if that is not known.
-
-    `readonly`: nothing may be changed there. May ask the database for permissions.
-    """
-    try:
-        page = find_page(context.page_path)
-        module = module_by_id(context.module)
-        if page is None or page.model_admin is None or not are_enabled(context):
-            return ""
-        if not is_page_open(page, module, context.user):
-            return ""
-        return _of_model(page, context, readonly=readonly)
-    except Exception:  # code of the site: its ModelAdmin
-        logger.exception("what is allowed on %r is not known", context.page_path)
-        return ""
-
-
-def _of_model(page: SitePage, context: RunContext, *, readonly: bool) -> str:
-    admin = page.model_admin
-    names = {"models": capfirst(str(admin.opts.verbose_name_plural))}
-    if is_withheld(page):
-        return _("%(models)s are kept from the assistant on this page.") % names
-    if not admin.has_view_permission(page_request(page, context.user)):
-        return ""
-    if readonly:
-        return _("On this page the assistant can look up %(models)s.") % names
-    return (
-        _(
-            "On this page the assistant can look up %(models)s and propose changes to "
-            "them."
-        )
-        % names
-    )
-
-
-def asks_always(context: RunContext) -> bool:
-    """Return whether every tool that writes asks the person before it does."""
-    writing = [one for one in registry.tools().values() if one.effect in WRITING]
-
-    def asks(tool: ToolDefinition) -> bool:
-        verdict = tool_verdict(tool, user=context.user, module=context.module)
-        return verdict.decision != "allow"
-
-    return value_or(False, lambda: all(map(asks, writing)))

@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ai_assistant import conf
+from ai_assistant.web.panel.banners import asks_always
 from ai_assistant.web.panel.chips import chips_of, page_context, why_read_only
 from ai_assistant.web.panel.suggestions import (
     SHOWN,
-    asks_always,
     headline_of,
     suggestions_of,
 )
