@@ -35,6 +35,7 @@ from ai_assistant.render.html.transcript.state import (
 from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.web.model_status import ModelNotice, model_notice
 from ai_assistant.web.panel.banners import (
     Origin,
     SiteBanner,
@@ -126,6 +127,7 @@ class Notices:
     """What stands above the conversation and below the composer."""
 
     trouble: SiteBanner | None = None  # why no message can be sent
+    model: ModelNotice | None = None  # why no model would answer it
     banner: SiteBanner | None = None
     origin: Origin | None = None  # where the conversation belongs, if not here
     undo: Entry | None = None  # the changes of the last run, if they can be undone
@@ -246,6 +248,7 @@ def drawn_panel(
         panel.notices.disclaimer = disclaimer()
         panel.notices.disclaimer_mark = mark_of(request.user)
     _draw(panel, request.user, conversation or layout.conversation)
+    panel.notices.model = model_notice(request.user, panel.profile)
     panel.notices.undo = offer_of(panel.thread.run, request)
     return panel
 
@@ -291,6 +294,7 @@ def page_panel(
     _look_at_page(panel, user, title)
     last = last_run(find_conversation(user.pk, conversation))
     panel.notices.origin = origin_of(last, user, path)
+    panel.notices.model = model_notice(user, last.profile if last else DEFAULT)
     return panel
 
 
