@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.module_loading import import_string
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.conf import DEFAULT
 from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.page_items import page_title
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.engine.service import RunScope
 from ai_assistant.modules.resolve import is_page_open, module_by_id, module_for
+from ai_assistant.providers.readiness import missing_of
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
 from ai_assistant.render.html.transcript.entries import Entry
@@ -185,3 +188,28 @@ def asks_always(context: RunContext) -> bool:
         return verdict.decision != "allow"
 
     return value_or(False, lambda: all(map(asks, writing)))
+
+
+# --- no model can answer ---
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelNotice:
+    """Why no message would be answered; `url` leads a superuser to what is missing."""
+
+    text: str
+    url: str = ""
+
+
+def model_notice(user: Any, profile: str = DEFAULT) -> ModelNotice | None:
+    """Return what to say before the first question, if `profile` cannot answer."""
+    missing = missing_of(profile)
+    if not missing:
+        return None
+    if not getattr(user, "is_superuser", False):
+        sentence = _(
+            "The assistant cannot answer yet: an administrator has to set up its model."
+        )
+        return ModelNotice(text=sentence)
+    said = _("No model can answer: %(name)s is missing.") % {"name": missing}
+    return ModelNotice(text=said, url=reverse("ai_assistant:model"))

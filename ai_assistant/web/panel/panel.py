@@ -35,12 +35,13 @@ from ai_assistant.render.html.transcript.state import (
 from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
-from ai_assistant.web.model_status import ModelNotice, model_notice
 from ai_assistant.web.panel.banners import (
+    ModelNotice,
     Origin,
     SiteBanner,
     allowed_here,
     asks_always,
+    model_notice,
     offer_of,
     origin_of,
     site_banner,
