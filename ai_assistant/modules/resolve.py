@@ -60,8 +60,7 @@ class AdminHistoryModule(ContextModule):
     id = "admin-history"
     label = _("History")
     matches: ClassVar = ["admin:*_history"]
-    read_only = True
-    prompt = "The user looks at what was changed. Nothing can be changed from here."
+    prompt = "The user looks at what was changed on the object, by whom and when."
 
 
 BUILT_IN: tuple[ContextModule, ...] = (

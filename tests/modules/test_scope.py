@@ -191,8 +191,10 @@ class TestReadOnly:
 
         assert names(tools_of(scope(user))) == ["look"]
 
-    def test_history_page(self, user, look, change):
-        assert names(tools_of(scope(user, f"{LIST}1/history/"))) == ["look"]
+    def test_history_page_keeps_nothing_from_being_changed(self, user, look, change):
+        found = tools_of(scope(user, f"{LIST}1/history/"))
+
+        assert names(found) == ["look", "change"]
 
     def test_read_only_refuses_a_call_all_the_same(self, user, change):
         register(read_only=True)

@@ -118,6 +118,8 @@ def _label(scope: RunScope) -> str:
     page = find_page(scope.run.page_path, scope.run.page_title)
     # Django writes titles with what matters first.
     said = scope.run.page_title.partition(" | ")[0].strip()
+    if page and page.info.action == "changelist":  # “Select questionnaire to change”
+        return capfirst(page_title(page))
     return said or (page_title(page) if page else "")
 
 

@@ -87,6 +87,14 @@ class DesignerModule(ContextModule):
         questionnaire = opened(context)
         return questionnaire is None or is_closed(questionnaire)
 
+    def get_read_only_reason(self, context: RunContext) -> str:
+        """Return why: the assistant designs drafts."""
+        questionnaire = opened(context)
+        if questionnaire is None:
+            return _("No questionnaire is opened here.")
+        status = str(questionnaire.get_status_display()).capitalize()
+        return _("%(status)s: the assistant changes drafts only.") % {"status": status}
+
     def get_label(self, context: RunContext) -> str:
         """Return what the panel says: the designer, and of which questionnaire."""
         questionnaire = opened(context)
