@@ -21,6 +21,7 @@ from ai_assistant.types import ContextItem, PageInfo, RunContext
 
 logger = logging.getLogger("ai_assistant")
 
+OWN_APP = "ai_assistant"
 NOT_YET = UUID(int=0)  # there is no run before the message
 
 
@@ -90,6 +91,22 @@ def chips_of(context: RunContext) -> Chips:
         items=_together(chips, page),
         room=min(left, conf.BROWSER_CONTEXT_CHARS),
         withheld=page is not None and is_withheld(page),
+    )
+
+
+def looks_only(context: RunContext) -> bool:
+    """
+    Return whether nothing can be changed from the page of `context` at all.
+
+    Either its rule says so, or the user has no right to change anything anywhere.
+    """
+    found = read_only(module_for(context.page), context)
+    if found is None or found.is_of_all:
+        return found is not None
+    rights = (one.partition(".") for one in context.user.get_all_permissions())
+    return not any(
+        app != OWN_APP and not codename.startswith("view_")
+        for app, _dot, codename in rights
     )
 
 

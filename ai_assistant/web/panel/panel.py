@@ -49,6 +49,7 @@ from ai_assistant.web.panel.banners import (
 from ai_assistant.web.panel.chips import (
     Chips,
     chips_of,
+    looks_only,
     page_context,
     why_read_only,
 )
@@ -113,7 +114,8 @@ class PanelPage:
     path: str
     opened: str = ""  # when it was, in milliseconds, as it says itself
     chips: Chips = field(default_factory=Chips)
-    readonly: str = ""  # why nothing can be changed on it
+    readonly: str = ""  # why it, or its object, is not changed
+    looks_only: bool = False  # nothing else can be changed from it either
     stale: StaleBar | None = None  # if it shows one object
     empty: Empty | None = None  # what an empty panel says there
 
@@ -305,6 +307,7 @@ def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:
     page = panel.page
     context = page_context(user, page.path, title)
     page.chips, page.readonly = chips_of(context), why_read_only(context)
+    page.looks_only = bool(page.readonly) and looks_only(context)
     page.stale = bar_of(page.path)
     if page.stale and is_stale(page.path, page.opened, user.pk):
         page.stale = replace(page.stale, is_shown=True)

@@ -201,6 +201,29 @@ class TestPermissions:
         assert offered(root, USERS) == ["What can I do on this page?"]
 
 
+class TestSwitch:
+    """What the composer says that the assistant may do."""
+
+    def drawn(self, browser, name, path):
+        client = browser(name)
+        client.cookies["aia_ui"] = "o=1&m=dock&w=400&c="
+        return client.get(path).content.decode()
+
+    def test_who_may_change_nothing_is_told_view_only(self, viewer, browser):
+        html = self.drawn(browser, "bob", USERS)
+
+        assert "disabled" in one_with(html, id="aia-look")
+        assert "Can propose changes" not in html
+
+    def test_who_may_change_something_keeps_the_choice(self, root, browser):
+        assert "Can propose changes" in self.drawn(browser, "ada", USERS)
+
+    def test_who_may_change_another_table_keeps_the_choice(self, viewer, browser):
+        viewer.user_permissions.add(Permission.objects.get(codename="add_page"))
+
+        assert "Can propose changes" in self.drawn(browser, "bob", USERS)
+
+
 class TestCost:
     @pytest.mark.parametrize("path", [USERS, "/admin/", f"{GROUPS}1/change/"])
     def test_suggestions_ask_for_permissions_alone(self, viewer, group, path):
