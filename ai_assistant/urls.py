@@ -6,7 +6,7 @@ from django.urls import URLPattern, include, path
 from django.urls.resolvers import RoutePattern, URLResolver
 
 from ai_assistant import conf
-from ai_assistant.web import health
+from ai_assistant.web import health, model_status
 from ai_assistant.web.agui import routes as agui
 from ai_assistant.web.panel import (
     branches,
@@ -59,6 +59,7 @@ _routes: list[URLPattern | URLResolver] = [
     path("export/", messages.export_view, name="export"),
     path("context/", views.context_view, name="context"),
     path("keyboard/", keyboard.keyboard_view, name="keyboard"),
+    path("model/", model_status.model_view, name="model"),
     path("claim/", browser_calls.claim_view, name="claim"),
     path("result/", browser_calls.result_view, name="result"),
     path("frames/", views.frames_view, name="frames"),

@@ -57,6 +57,7 @@ def model_profile() -> dict[str, Any]:
             "PROVIDER": "project.demo_model.DemoProvider",
             "MODEL": "demo",
             "LABEL": "Offline demo",
+            "SUGGESTIONS": ["Help: what do you understand?"],
         }
     return {
         # "direct" or "litellm"; without a word the app chooses.

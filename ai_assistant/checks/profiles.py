@@ -1,6 +1,5 @@
 """The model profiles: model, provider, package and key."""
 
-import os
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from itertools import chain
@@ -15,6 +14,7 @@ from ai_assistant.providers.base import provider_path
 from ai_assistant.providers.litellm import LiteLLMProvider
 from ai_assistant.providers.openai_compatible.connections import PACKAGES
 from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
+from ai_assistant.providers.readiness import key_is_missing
 from ai_assistant.types import Provider
 
 TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL")
@@ -76,19 +76,6 @@ def _model(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
             f"{conf.typed('PROFILES', name, 'API_KEY_ENV')} names, is not set.",
             "Set it to the key of the model's provider, where the server starts.",
         )
-
-
-def key_is_missing(profile: Mapping[str, Any]) -> bool:
-    """
-    Return whether the variable that holds the profile's key is empty.
-
-    The provider's own variable, OPENAI_API_KEY for example, will do as well.
-    """
-    variable = profile.get("API_KEY_ENV", "")
-    if not variable or profile.get("API_KEY") or os.environ.get(variable):
-        return False
-    key_name = f"{str(profile.get('MODEL')).partition('/')[0].upper()}_API_KEY"
-    return bool(profile.get("API_BASE")) or not os.environ.get(key_name)
 
 
 def _provider(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:

@@ -16,6 +16,7 @@ from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.page_items import (
     OBJECT,
     PAGE,
+    list_items,
     object_item,
     page_item,
     page_title,
@@ -36,6 +37,7 @@ logger = logging.getLogger("ai_assistant")
 # As many as may hang; the bulkhead limits how many work at once.
 _providers = ThreadPoolExecutor(max_workers=256, thread_name_prefix="aia-context")
 _bulkhead = Bulkhead()
+OWN_PAGES = "ai_assistant"  # namespace of the assistant's own: nothing is seen there
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,12 +68,12 @@ def collect_items(
     with its `error`. Blocks, and asks the database.
     """
     page = find_page(context.page.path, context.page.title)
-    if page is None:
+    if page is None or OWN_PAGES in page.match.app_names:
         return PageItems(items=list(browser))
     page_items = PageItems(page=page)
     user, path = context.user, page.info.path
     page_items.items += _items_or_error(
-        PAGE, _("This page"), path, lambda: [page_item(page, user)]
+        PAGE, _("This page"), path, lambda: [page_item(page, user), *list_items(page)]
     )
     page_items.items += _items_or_error(
         OBJECT, page_title(page), path, lambda: _object_items(page_items, page, user)

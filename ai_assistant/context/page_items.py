@@ -1,7 +1,9 @@
-"""The items of every page: the page itself, and the object opened there."""
+"""The items of every page: the page, what its list shows, and the object opened there."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.core.exceptions import FieldDoesNotExist
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -17,14 +19,18 @@ from ai_assistant.context.provided import is_withheld
 from ai_assistant.types import ContextItem
 
 OBJECT_CHARS = 2000  # of the text of an object
-PAGE, OBJECT = "page", "object"  # ids of the items of every page
+TITLE_CHARS = 40  # of what a list is narrowed to, on its chip
+# Ids of the items of every page.
+PAGE, OBJECT, FILTERS, SEARCH = "page", "object", "filters", "search"
 
 
 def page_item(page: SitePage, user: Any) -> ContextItem:
     """Return the item with the facts that the page's address gives."""
     info = page.info
+    is_list = info.action == "changelist"
     facts: dict[str, Any] = {
-        "path": info.path,
+        # What a list is narrowed to is in items of its own.
+        "path": info.path.partition("?")[0] if is_list else info.path,
         # Django writes the text of the object into it.
         "title": "" if is_withheld(page) else info.title,
         "view": info.view_name,
@@ -32,8 +38,6 @@ def page_item(page: SitePage, user: Any) -> ContextItem:
         "app": info.app_label,
         "model": info.model_name,
         "action": info.action,
-        "filters": dict(info.filters),
-        "search": info.search,
         "page": info.page_number,
         "language": get_language() or "",
     }
@@ -47,6 +51,46 @@ def page_item(page: SitePage, user: Any) -> ContextItem:
         priority=100,
         label="user",
     )
+
+
+def list_items(page: SitePage) -> Iterator[ContextItem]:
+    """Yield the items with the filters and the search of a list, if it has any."""
+    info = page.info
+    if info.filters:
+        values = ", ".join(_filter_labels(page.model_admin, info.filters))
+        yield ContextItem(
+            id=FILTERS,
+            description=_("The filters of the list that the user looks at."),
+            value=dict(info.filters),
+            title=_("Filter: %(values)s") % {"values": values[:TITLE_CHARS]},
+            priority=96,
+        )
+    if info.search:
+        yield ContextItem(
+            id=SEARCH,
+            description=_("What the user has searched the list for."),
+            value=info.search,
+            title=_("Search: %(words)s") % {"words": info.search[:TITLE_CHARS]},
+            priority=95,
+        )
+
+
+def _filter_labels(model_admin: Any, filters: Mapping[str, str]) -> Iterator[str]:
+    """Yield each filter as its sidebar names it, without asking the database."""
+    for key, value in filters.items():
+        try:
+            field = model_admin.opts.get_field(key.partition("__")[0])
+        except FieldDoesNotExist:
+            yield value
+            continue
+        choices = {str(one): str(label) for one, label in field.flatchoices or ()}
+        # The name of a related object, or of a part of a date, is not known here.
+        is_plain = key in {field.name, f"{field.name}__exact"}
+        is_named = is_plain and not field.is_relation
+        is_flag = field.get_internal_type() == "BooleanField"
+        yield choices.get(value) or (
+            value if is_named and not is_flag else str(field.verbose_name)
+        )
 
 
 def describe(page: SitePage) -> str:

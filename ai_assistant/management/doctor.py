@@ -30,6 +30,7 @@ from ai_assistant.management.doctor_parts import (
     who_may_call,
 )
 from ai_assistant.providers.base import provider_path
+from ai_assistant.providers.readiness import try_model
 from ai_assistant.registry import registry
 from ai_assistant.tools.data.access.sites import mounted_sites, why_missing
 from ai_assistant.web.agui.routes import INSTALL, is_installed
@@ -80,8 +81,8 @@ def registered() -> dict[str, list[str]]:
     return {kind: sorted(names.get(kind, ())) for kind in KINDS}
 
 
-def examine() -> DoctorReport:
-    """Check everything that a chat needs."""
+def examine(*, tries: bool = False) -> DoctorReport:
+    """Check everything that a chat needs. `tries`: make one call of the model too."""
     report = DoctorReport(problems=_from_checks())
     try:
         enabled = conf.enabled()
@@ -94,7 +95,8 @@ def examine() -> DoctorReport:
             'Set AI_ASSISTANT = {"ENABLED": True}.',
         )
         return DoctorReport(problems=[problem])
-    for name, look in LOOKS.items():
+    looks = {**LOOKS, "tried": _tried} if tries else LOOKS
+    for name, look in looks.items():
         try:
             report.facts[name] = look()
         except DatabaseError:
@@ -290,6 +292,29 @@ def _model() -> str:
     key = "yes, not tried" if profile.get("API_KEY") else "no"
     model = profile.get("MODEL") or "none"
     return f"{model}, by {provider_path(profile)}, key present: {key}"
+
+
+def _tried() -> str:
+    try:
+        trial = asyncio.run(try_model(conf.profile()))
+    except ImproperlyConfiguredAssistant as error:
+        raise DoctorProblem("doctor.try", str(error)) from error
+    if not trial.ok:
+        detail = f" ({trial.detail})" if trial.detail else ""
+        raise DoctorProblem(
+            "doctor.try",
+            f"The model did not answer: {trial.code}{detail}.",
+            trial.text,
+        )
+    return f"it answered in {trial.seconds:.1f} s: {trial.text}"
+
+
+def is_untried() -> bool:
+    """Return whether a chat depends on a key of which nobody knows if it is right."""
+    try:
+        return bool(conf.profile().get("API_KEY"))
+    except ImproperlyConfiguredAssistant:
+        return False
 
 
 def _model_facts() -> str:

@@ -41,6 +41,7 @@ class ContextModule:
     features: ClassVar[Mapping[str, bool]] = {}
     suggestions: ClassVar[Sequence[Any]] = ()
     read_only: bool = False
+    read_only_reason: Any = ""  # a sentence for the person
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -56,9 +57,17 @@ class ContextModule:
         """Return the prompt for this page; called before each step."""
         return self.prompt
 
+    def get_suggestions(self, context: RunContext) -> Sequence[Any]:
+        """Return what an empty panel suggests on this page."""
+        return self.suggestions
+
     def is_read_only(self, context: RunContext) -> bool:
-        """Return whether nothing may be changed on this page."""
+        """Return whether the object of this page, or all on one without, stays."""
         return self.read_only
+
+    def get_read_only_reason(self, context: RunContext) -> str:
+        """Return the sentence that says why; asked only if it is read-only."""
+        return str(self.read_only_reason)
 
     def get_root(self, context: RunContext) -> Model | None:
         """
@@ -107,7 +116,7 @@ class ContextModule:
         return str(self.label)
 
     def get_route(self, context: RunContext) -> str:
-        """Return the path to which “Go back” leads."""
+        """Return the path to which “Back” leads."""
         return context.page.path
 
     def cleanup(self, context: RunContext) -> None:

@@ -1,11 +1,18 @@
-"""Decide whether, and why, nothing may be changed on a page."""
+"""
+Decide what may not be changed from a page, and why: its object, its table, or anything.
+
+The rule is one of the object, not of the world: on the page of an object that stays as
+it is, all others can be changed.
+"""
 
 import logging
 from dataclasses import dataclass
 
+from django.db.models import Model
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from ai_assistant.changes.values import label
 from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.modules.base import ContextModule
@@ -16,10 +23,26 @@ logger = logging.getLogger("ai_assistant")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadOnly:
-    """Why nothing may be changed: a sentence for the page, one for a call."""
+    """
+    What may not be changed, and why: a sentence for the page, one for a call.
+
+    Without `tables` that is everything, without an `object_id` all their rows. An
+    object of a child model has a row in several.
+    """
 
     banner: str
     refusal: str
+    tables: frozenset[str] = frozenset()  # as app.model, of no proxy
+    object_id: str = ""
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether nothing at all may be changed from the page."""
+        return not self.tables
+
+    def is_about(self, table: str, object_id: str) -> bool:
+        """Return whether a row may not be changed, by its table and key."""
+        return table in self.tables and self.object_id in {"", object_id}
 
 
 def look_only() -> ReadOnly:
@@ -40,22 +63,35 @@ def read_only(module: ContextModule, context: RunContext) -> ReadOnly | None:
     if not module.has("read_only_guard"):
         return None
     try:
-        if module.is_read_only(context):
-            return _by_rule()
         page = find_page(context.page.path)
+        if module.is_read_only(context):
+            return _by_rule(page, str(module.get_read_only_reason(context)))
         return None if page is None or _may_change(page, context) else _denied(page)
     except Exception:
         logger.exception("whether module %r is read-only is not known", module.id)
-        return _by_rule()  # when in doubt, read-only
+        return _by_rule(None)  # when in doubt, read-only
 
 
-def _by_rule() -> ReadOnly:
+def _by_rule(page: SitePage | None, reason: str = "") -> ReadOnly:
+    admin = page.model_admin if page else None
+    if page is None or admin is None or not page.info.object_id:
+        return ReadOnly(
+            banner=reason or _("The assistant changes nothing on this page."),
+            refusal=f"{_('Nothing can be changed on this page.')} {reason}".strip(),
+        )
+    names = {"model": admin.opts.verbose_name}
+    said = reason or _("The assistant does not change this %(model)s.") % names
     return ReadOnly(
-        banner=_(
-            "You can view this page but not change it. The same goes for the assistant."
-        ),
-        refusal=_("Nothing can be changed on this page."),
+        banner=said,
+        refusal=_("%(reason)s Other objects can be changed.") % {"reason": said},
+        tables=_tables(admin.model),
+        object_id=page.info.object_id,
     )
+
+
+def _tables(model: type[Model]) -> frozenset[str]:
+    parents = model._meta.get_parent_list()
+    return frozenset(map(label, (model, *parents)))
 
 
 def _denied(page: SitePage) -> ReadOnly:
@@ -64,6 +100,7 @@ def _denied(page: SitePage) -> ReadOnly:
         banner=_("You can view but not change %(models)s: the assistant cannot either.")
         % names,
         refusal=_("The user may view but not change %(models)s on this page.") % names,
+        tables=_tables(page.model_admin.model),
     )
 
 

@@ -43,7 +43,7 @@ class AdminListModule(ContextModule):
     label = _("List")
     matches: ClassVar = ["admin:*_changelist"]
     prompt = (
-        "The user looks at a list. What is searched and filtered is in the page's item."
+        "The user looks at a list. Its filters and its search have items of their own."
     )
 
 
@@ -65,8 +65,7 @@ class AdminHistoryModule(ContextModule):
     id = "admin-history"
     label = _("History")
     matches: ClassVar = ["admin:*_history"]
-    read_only = True
-    prompt = "The user looks at what was changed. Nothing can be changed from here."
+    prompt = "The user looks at what was changed on the object, by whom and when."
 
 
 BUILT_IN: tuple[ContextModule, ...] = (

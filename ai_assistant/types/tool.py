@@ -155,6 +155,7 @@ class CallActions:
     show: Callable[[str, dict[str, Any]], None] | None = None
     call_tool: Callable[[str, dict[str, Any]], ToolResult] | None = None
     transaction: Callable[[JSON], AbstractContextManager[None]] | None = None
+    locked: Any = None  # the ReadOnly of the page: what the call may not change
     plan: str = ""  # the digest of that of an undo, which the person was shown
 
 

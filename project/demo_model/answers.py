@@ -123,11 +123,11 @@ def found(data: dict[str, Any]) -> str:
     shown = f"The first {len(rows)} of {data['total']}" if _more(data) else "All"
     noun = "questionnaire" if data["total"] == 1 else "questionnaires"
     head = f"{data['total']} {noun}." + (f" {shown}:" if len(rows) > 1 else "")
-    table = _table(
+    counted = table(
         ("Id", "Title", "Status", "Revision"),
         ((row["id"], row["title"], row["status"], row["revision"]) for row in rows),
     )
-    return f"{head}\n\n{table}"
+    return f"{head}\n\n{counted}"
 
 
 def _added(data: dict[str, Any]) -> str:
@@ -172,8 +172,8 @@ def ambiguous(data: dict[str, Any], reference: str) -> str:
 def _count(data: dict[str, Any]) -> str:
     where = data.get("questionnaire")
     head = f"**{where}** has" if where else "All questionnaires together have"
-    table = _table(("Type", "Questions"), data["by_type"].items())
-    return f"{head} **{data['questions']}** questions.\n\n{table}"
+    counted = table(("Type", "Questions"), data["by_type"].items())
+    return f"{head} **{data['questions']}** questions.\n\n{counted}"
 
 
 def _outline(data: dict[str, Any]) -> str:
@@ -239,7 +239,8 @@ def _more(data: dict[str, Any]) -> bool:
     return len(data["questionnaires"]) < int(data["total"])
 
 
-def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table in Markdown."""
     lines = [list(heads)]
     lines.append(["---"] * len(lines[0]))
     lines += [[str(cell).replace("|", "\\|") for cell in row] for row in rows]

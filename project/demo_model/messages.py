@@ -88,6 +88,30 @@ def before_interjection(messages: Sequence[Message]) -> list[Message] | None:
     return [*messages[:position], *messages[position + 1 :]]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unfinished:
+    """A wish whose answer was stopped, and what was said of that."""
+
+    messages: list[Message]
+    said: str
+
+
+def before_go_on(messages: Sequence[Message]) -> Unfinished | None:
+    """Return the wish before the last one, with what was said to it in the end."""
+    position = _last_user(messages)
+    before = None if position is None else _last_user(messages[:position])
+    if before is None:
+        return None
+    ended, said = before + 1, ""
+    for place in range(before + 1, position):
+        one = messages[place]
+        if one.get("role") != "assistant" or one.get("tool_calls"):
+            ended, said = place + 1, ""
+        else:
+            said += _text(one)
+    return Unfinished(messages=[*messages[:ended]], said=said)
+
+
 def _last_user(messages: Sequence[Message]) -> int | None:
     for position in range(len(messages) - 1, -1, -1):
         if messages[position].get("role") == "user":

@@ -31,7 +31,7 @@ from project.demo_model.titles import title_of
 PIECE = re.compile(r"\s*\S{1,12}|\s+")  # a word, or a part of a long one
 ARGUMENTS_CHARS = 12
 CHARS_PER_TOKEN = 4
-DELAY_S = 1 / 60
+DELAY_S = 1 / 120
 
 
 class DemoProvider(Provider):
@@ -55,7 +55,7 @@ class DemoProvider(Provider):
         )
         count = 0
         for chunk in _chunks(reply):
-            await asyncio.sleep(self._delay_s)
+            await asyncio.sleep(self._delay_s if count else 0)  # the first at once
             yield chunk
             count += 1
         asked = json.dumps([request.messages, request.tools], default=str)

@@ -8,6 +8,7 @@ given the match and what the tools have answered so far. The first that fits win
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from project.demo_model import answers, data, sections
 from project.demo_model.messages import (
@@ -15,16 +16,28 @@ from project.demo_model.messages import (
     Message,
     Outcome,
     Reply,
+    before_go_on,
     before_interjection,
     last_wish,
     outcomes,
 )
 from project.demo_model.naming import NAME_CHARS, cleaned, on_questionnaire
+from project.demo_model.offered import OFFERED, offered
+from project.demo_model.page import page_of
 
 Plan = Callable[[re.Match[str], list[Outcome]], Reply]
 
+GO_ON = re.compile(r"go on\W*|continue\W*", re.IGNORECASE)
 STATUSES = ("draft", "published", "archived")
-POLITE = re.compile(r"^(?:(?:please|can you|could you|would you|now)[, ]+)+", re.I)
+POLITE = re.compile(
+    r"^(?:(?:please|can you|could you|would you|now|no|wait|stop|actually|instead"
+    r"|hold on|first|ok|okay)[,.! ]+)+",
+    re.I,
+)
+# What a person writes instead of an answer, to be answered itself.
+ASKS = re.compile(
+    r".*\?\s*$|(?:how|what|which|who|when|why|list|show|count|tell)\b", re.I | re.DOTALL
+)
 COUNTS_THEM = re.compile(
     r"\W*(?:(?:all|of|the|our|my|draft|published|archived)\s+)*"
     r"(?:questionnaires|drafts)\b",
@@ -43,16 +56,42 @@ RULES: list[tuple[re.Pattern[str], Plan]] = []
 def answer(messages: Sequence[Message]) -> Reply:
     """Return what the demo model does now."""
     wish = last_wish(messages)
-    words = POLITE.sub("", wish)
+    if GO_ON.fullmatch(wish) and (unfinished := before_go_on(messages)):
+        return _rest(answer(unfinished.messages), unfinished.said)
     done = outcomes(messages)
+    reply = _by_rule(POLITE.sub("", wish), done, messages)
+    if reply is not None:
+        return reply
+    earlier = before_interjection(messages)
+    if earlier is None:
+        return Reply(text=answers.unknown(wish))
+    told = answer(earlier)
+    is_denied = bool((past := outcomes(earlier)) and past[-1].error_type == "denied")
+    if is_denied and ASKS.match(POLITE.sub("", wish)):
+        return Reply(text=f"{told.text}\n\n{answers.unknown(wish)}".strip())
+    return told
+
+
+def _by_rule(
+    words: str, done: list[Outcome], messages: Sequence[Message]
+) -> Reply | None:
+    """Return what the first rule says that fits; None if none does."""
+    if done and not done[-1].ok:
+        fits = any(pattern.match(words) for pattern, _plan in (*OFFERED, *RULES))
+        return Reply(text=answers.failure(done[-1])) if fits else None
+    if reply := offered(words, done, page_of(messages)):
+        return reply
     for pattern, plan in RULES:
         if match := pattern.match(words):
-            failed = done and not done[-1].ok
-            return (
-                Reply(text=answers.failure(done[-1])) if failed else plan(match, done)
-            )
-    earlier = before_interjection(messages)
-    return Reply(text=answers.unknown(wish)) if earlier is None else answer(earlier)
+            return plan(match, done)
+    return None
+
+
+def _rest(reply: Reply, said: str) -> Reply:
+    """Return what is left to say of `reply`, of which `said` was said."""
+    if reply.text.startswith(said):
+        return replace(reply, reasoning="", text=reply.text[len(said) :])
+    return reply
 
 
 def rule(pattern: str) -> Callable[[Plan], Plan]:

@@ -69,18 +69,22 @@ class TestConversation:
         assert all(answer.status in (200, 404) for answer in answers)
 
     def test_what_it_has_used_is_up_to_date_while_it_waits(self, panel: Panel) -> None:
-        used = panel.page.locator("#aia-usage")
+        used = panel.page.locator("#aia-usage")  # in the fold of the settings
+
+        def said() -> str:
+            return (used.text_content() or "").strip()
+
         panel.ask_and_wait(HELLO)
-        panel.wait(lambda: used.inner_text() != "", "what the answer has used")
-        before = used.inner_text()
+        panel.wait(lambda: said() != "", "what the answer has used")
+        before = said()
         assert before.startswith("This conversation: ")
         panel.ask("[[script:rename]]")
         panel.wait_state("waiting-approval")
 
-        panel.wait(lambda: used.inner_text() != before, "what the proposal has used")
-        shown = used.inner_text()
+        panel.wait(lambda: said() != before, "what the proposal has used")
+        shown = said()
         panel.page.reload()
-        assert used.inner_text() == shown
+        assert said() == shown
 
     def test_list_says_elsewhere_that_it_waits(
         self, visit: Visit, server: DemoServer

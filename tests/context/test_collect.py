@@ -82,11 +82,22 @@ class TestPageItem:
     def test_list(self, user):
         page = seen(user, f"{LIST}?status__exact=draft&q=week")["page"]
 
-        assert page.value["filters"] == {"status__exact": "draft"}
-        assert page.value["search"] == "week"
+        assert page.value["path"] == LIST
         assert page.value["you may"] == ["view", "add", "change", "delete"]
         assert page.description == "The list of questionnaires in the administration."
         assert (page.title, page.source) == ("questionnaires", "server")
+
+    def test_filters_and_search_of_a_list_have_items_of_their_own(self, user):
+        items = seen(user, f"{LIST}?status__exact=draft&owner__id__exact=3&q=week")
+
+        assert list(items) == ["page", "filters", "search"]
+        assert items["filters"].title == "Filter: draft, owner"
+        assert items["filters"].value["status__exact"] == "draft"
+        assert (items["search"].title, items["search"].value) == (
+            "Search: week",
+            "week",
+        )
+        assert {items["filters"].label, items["search"].label} == {"data"}
 
     def test_object(self, user, questionnaire):
         items = seen(user, f"{LIST}{questionnaire.pk}/change/")
@@ -102,14 +113,14 @@ class TestPageItem:
         assert "Weekly" not in str(items)
         assert "you may" not in items["page"].value
 
-    @pytest.mark.parametrize("path", ["", "/nowhere/", "//other.example/admin/"])
+    @pytest.mark.parametrize(
+        "path", ["", "/nowhere/", "//other.example/admin/", "/assistant/"]
+    )
     def test_path_of_no_page(self, user, path):
         assert seen(user, path) == {}
 
     @pytest.mark.row("C12")
-    @pytest.mark.parametrize(
-        "path", ["/admin/", "/admin/auth/", "/assistant/", f"{LIST}1/history/"]
-    )
+    @pytest.mark.parametrize("path", ["/admin/", "/admin/auth/", f"{LIST}1/history/"])
     def test_other_pages_are_described(self, user, path):
         assert seen(user, path)["page"].description.endswith(".")
 

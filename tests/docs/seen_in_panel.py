@@ -6,8 +6,8 @@ from shop.models import Order
 
 from ai_assistant.testing import run_assistant
 
-READ_ONLY = "You can view this page but not change it. The same goes for the assistant."
-ABOUT = "This conversation is about Order."
+READ_ONLY = "The assistant does not change this order."
+ABOUT = "Asked on Order"
 
 
 class SeenTests(TestCase):

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -12,10 +13,12 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.exceptions import ModelError
 from ai_assistant.management.doctor import KINDS
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now
 from ai_assistant.registry import registry
+from ai_assistant.types import Provider, ReplyEnd, TextDelta, Usage
 
 pytestmark = pytest.mark.django_db
 
@@ -229,7 +232,51 @@ class TestModel:
 
         assert code == 0
         assert "key present: yes, not tried" in text
+        assert "A chat can work" not in text
+        assert "`assistant_doctor --try` makes one call." in text
         assert "sk-secret" not in text
+
+
+class Answers(Provider):
+    """A model that answers, or fails as its profile says."""
+
+    async def stream(self, request):
+        if code := self.profile.get("FAILS"):
+            raise ModelError(code, "of sk-secret")
+        yield TextDelta(text="OK")
+        yield ReplyEnd(finish_reason="stop", usage=Usage())
+
+
+class TestTry:
+    def test_one_call_says_that_a_chat_can_work(self, profile, monkeypatch):
+        monkeypatch.setenv("MY_KEY", "sk-secret")
+        profile(MODEL="x", API_KEY_ENV="MY_KEY", PROVIDER=f"{__name__}.Answers")
+
+        code, text = doctor("--try")
+
+        assert code == 0
+        assert re.search(r"tried +it answered in 0\.\d s: OK", text)
+        assert text.endswith("A chat can work.\n")
+
+    def test_call_that_fails_says_why(self, profile, monkeypatch):
+        monkeypatch.setenv("MY_KEY", "sk-secret")
+        own = {"PROVIDER": f"{__name__}.Answers", "FAILS": "bad_key"}
+        profile(MODEL="x", API_KEY_ENV="MY_KEY", **own)
+
+        code, text = doctor("--try")
+
+        assert code == 1
+        assert "doctor.try: The model did not answer: bad_key" in text
+        assert "has to check the key" in text
+
+    def test_nothing_is_called_unasked(self, profile):
+        own = {"PROVIDER": f"{__name__}.Answers", "FAILS": "bad_key"}
+        profile(MODEL="x", **own)
+
+        code, text = doctor()
+
+        assert code == 0
+        assert text.endswith("A chat can work.\n")
 
 
 class TestDatabase:

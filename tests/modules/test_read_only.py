@@ -1,6 +1,7 @@
 """Nothing is changed where the module, a missing permission or the person forbids it."""
 
 import pytest
+from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.template.loader import render_to_string
@@ -105,6 +106,126 @@ class TestMissingPermission:
         assert offered(viewer) == SAFE
 
 
+@pytest.mark.row("G01")
+class TestObject:
+    """A module whose rule is about the object of the page."""
+
+    REASON = "Published: the assistant changes drafts only."
+
+    @pytest.fixture
+    def admin(self):
+        return get_user_model().objects.create_superuser("ada", password="x")
+
+    @pytest.fixture
+    def one(self):
+        register(read_only=True, read_only_reason=self.REASON, tools=["paint"])
+        ai_assistant.tool(effect="write", name="paint")(lambda: None)
+        ai_assistant.tool(effect="write", name="post", external=True)(lambda: None)
+        return Questionnaire.objects.create(title="One")
+
+    @pytest.fixture
+    def say(self, admin, one):
+        def send(handler, **options):
+            tool = {"effect": "write", "name": "act", "policy": "allow", **options}
+
+            def act() -> None:
+                handler()
+
+            ai_assistant.tool(**tool)(act)
+            path = f"{LIST}{one.pk}/change/"
+            played = run_assistant(
+                admin, path, "x", replies=[reply("", call("act")), "."]
+            )
+            if played.state == "waiting_approval":  # since it is about data
+                assert not options
+                played = answer_interrupt(played, "approve")
+            return assert_tool_called(played, "act")
+
+        return send
+
+    def test_tools_of_the_page_and_beyond_the_site_are_closed(self, admin, one):
+        names = offered(admin, f"{LIST}{one.pk}/change/")
+
+        assert names == ALL
+
+    def test_other_objects_can_be_changed(self, say):
+        made = say(lambda: Questionnaire.objects.create(title="Two"))
+
+        assert (made.status, made.error) == ("complete", "")
+        assert Questionnaire.objects.count() == 2
+
+    def test_object_of_the_page_is_not_changed_by_any_tool(self, say, one):
+        made = say(lambda: Questionnaire.objects.filter(pk=one.pk).update(title="X"))
+
+        assert (made.status, made.error_type) == ("denied", "not_here")
+        assert made.error == f"{self.REASON} Other objects can be changed."
+        one.refresh_from_db()
+        assert one.title == "One"
+
+    def test_part_of_the_object_is_not_added(self, say, one):
+        made = say(lambda: one.sections.create(title="New", position=0))
+
+        assert made.status == "denied"
+        assert not one.sections.exists()
+
+    def test_nothing_is_asked_about_what_would_be_refused(self, say, one):
+        made = say(
+            lambda: Questionnaire.objects.filter(pk=one.pk).update(title="X"),
+            preview="transaction",
+        )
+
+        assert made.status == "denied"
+        assert made.error.startswith(self.REASON)
+
+    def test_rule_is_that_of_before_the_call(self, admin):
+        class OwnModule(ContextModule):
+            id = "own"
+            matches = ("admin:questionnaires_*",)
+
+            def is_read_only(self, context):
+                return not Questionnaire.objects.filter(status="draft").exists()
+
+        ai_assistant.register(OwnModule)
+        one = Questionnaire.objects.create(title="One")
+        publish = {"effect": "write", "name": "publish", "policy": "allow"}
+        ai_assistant.tool(**publish)(
+            lambda: Questionnaire.objects.update(status="published")
+        )
+        said = [reply("", call("publish")), "."]
+
+        played = run_assistant(admin, f"{LIST}{one.pk}/change/", "x", replies=said)
+        played = answer_interrupt(played, "approve")
+
+        assert assert_tool_called(played, "publish").status == "complete"
+
+    def test_proxy_of_the_table_is_the_table(self, say, one):
+        proxy = type(
+            "Proxied",
+            (Questionnaire,),
+            {
+                "__module__": __name__,
+                "Meta": type(
+                    "Meta", (), {"proxy": True, "app_label": "questionnaires"}
+                ),
+            },
+        )
+        try:
+            made = say(lambda: proxy.objects.filter(pk=one.pk).update(title="X"))
+        finally:
+            del apps.all_models["questionnaires"]["proxied"]
+            apps.clear_cache()
+
+        assert made.status == "denied"
+
+    def test_viewer_keeps_the_tools_that_ask_for_a_permission(self):
+        user = with_permissions("bo", "view_questionnaire", "add_page")
+        ai_assistant.tool(
+            effect="write", name="write_page", permission="wiki.add_page"
+        )(lambda: None)
+
+        assert offered(user) == [*SAFE, "write_page"]
+
+
 @pytest.mark.row("G02")
 @pytest.mark.row("G03")
 class TestRefused:
@@ -178,9 +299,17 @@ class TestBanner:
         register(read_only=True)
         admin = get_user_model().objects.create_superuser("ada", password="x")
 
-        assert (
-            "You can view this page but not change it. The same goes for the assistant."
-        ) in banner(admin)
+        assert "The assistant changes nothing on this page." in banner(admin)
+
+    def test_banner_is_the_reason_of_the_module(self, banner):
+        one = Questionnaire.objects.create(title="One")
+        register(read_only=True, read_only_reason="Published: only drafts change.")
+        admin = get_user_model().objects.create_superuser("ada", password="x")
+
+        html = banner(admin, f"{LIST}{one.pk}/change/")
+
+        assert "Published: only drafts change." in html
+        assert "You can view" not in html
 
     def test_banner_is_none_where_something_may_be_changed(self, banner):
         say_present("another|-|-|1|1")  # the banner of a site without one is not asked

@@ -191,8 +191,10 @@ class TestReadOnly:
 
         assert names(tools_of(scope(user))) == ["look"]
 
-    def test_history_page(self, user, look, change):
-        assert names(tools_of(scope(user, f"{LIST}1/history/"))) == ["look"]
+    def test_history_page_keeps_nothing_from_being_changed(self, user, look, change):
+        found = tools_of(scope(user, f"{LIST}1/history/"))
+
+        assert names(found) == ["look", "change"]
 
     def test_read_only_refuses_a_call_all_the_same(self, user, change):
         register(read_only=True)
@@ -312,15 +314,19 @@ class TestItems:
     def test_items_of_the_page_stand_last(self, user):
         prompt = run_assistant(user, f"{LIST}?q=weekly", "x", replies=["."]).prompt
 
-        assert '"search": "weekly"' in prompt
+        assert '"value": "weekly"' in prompt
         assert prompt.endswith("</page>")
 
     def test_what_was_dropped_is_not_sent(self, user):
         played = run_assistant(
-            user, f"{LIST}?q=weekly", "x", replies=["."], context={"dropped": ["page"]}
+            user,
+            f"{LIST}?q=weekly",
+            "x",
+            replies=["."],
+            context={"dropped": ["search"]},
         )
 
-        assert '"search"' not in played.prompt
+        assert "weekly" not in played.prompt
 
     def test_what_was_mentioned_is_sent(self, user):
         ai_assistant.context(name="extra", auto=False)(lambda context: "the value")

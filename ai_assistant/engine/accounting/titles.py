@@ -14,7 +14,7 @@ from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import Run, RunKind, RunState
 from ai_assistant.providers.base import provider_for, with_masked_secrets
 from ai_assistant.providers.prices import priced
 from ai_assistant.safety.budgets.ledger import ledger_row, settle
@@ -159,11 +159,16 @@ def _is_first_answer(run: Run) -> bool:
 
 
 def _said(run: Run) -> tuple[str, str]:
-    """Return the question and the last words of the answer."""
-    messages = list(Message.objects.filter(run=run).order_by("position"))
-    asked = [one.text for one in messages if one.role == Message.Role.USER]
-    answered = [one.text for one in messages if one.role == Message.Role.ASSISTANT]
-    return "".join(asked[:1]), "".join(answered[-1:])
+    """Return the first question that was typed, and the last words of the answer."""
+    messages = Message.objects.filter(run__conversation=run.conversation_id)
+    # “Go on.” is a wish that nobody has typed.
+    typed = messages.filter(role=Message.Role.USER).exclude(run__kind=RunKind.CONTINUE)
+    said = messages.filter(run=run, role=Message.Role.ASSISTANT)
+    asked, answered = (
+        typed.order_by("position").first(),
+        said.order_by("position").last(),
+    )
+    return asked.text if asked else "", answered.text if answered else ""
 
 
 @unit

@@ -110,7 +110,7 @@ def context_for(attempt: Attempt) -> RunContext:
         idempotency_key=f"{run.pk}:{call.step_id}:{call.position}",
         answers=dict(attempt.answers.get(attempt.asked_by, {})),
         mark=call.mark,
-        actions=attempt.report.reporting(CallActions()),
+        actions=attempt.report.reporting(CallActions(locked=scope.locks(attempt.tool))),
     )
 
 

@@ -125,11 +125,29 @@ def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
         return False
     if not may_call(scope.user, tool) or _is_denied(tool, scope):
         return False
-    if tool.effect in WRITING and scope.is_read_only:
+    if tool.effect in WRITING and not _may_write(tool, scope):
         return False
     return tool.offer.is_enabled is None or _is_enabled(
         tool, tool.offer.is_enabled, scope
     )
+
+
+def _may_write(tool: ToolDefinition, scope: RunScope) -> bool:
+    """
+    Return whether a tool that writes is open under the read-only rule of the page.
+
+    Tools of the page work on its object, and of some it is seen too late: they are
+    closed. So are, without the permission for the table, those that ask for none.
+    """
+    locked = scope.read_only
+    if locked is None:
+        return True
+    execution = tool.execution
+    if locked.is_of_all or execution.external or execution.background:
+        return False
+    if not (locked.object_id or tool.permission or is_built_in(tool)):
+        return False
+    return tool.name not in _own_names(scope)
 
 
 def _wants_page(tool: ToolDefinition, run: Run) -> bool:
@@ -185,19 +203,19 @@ def told_tools(
     return [tool for tool in tools if tool.name in told]
 
 
-def _is_built_in(tool: ToolDefinition) -> bool:
+def is_built_in(tool: ToolDefinition) -> bool:
     """Return whether the tool is built in; one that replaces a built-in tool is not."""
     return tool.origin.startswith(OWN_PACKAGE)
 
 
 def _is_of_site(tool: ToolDefinition) -> bool:
     """Return whether the site, or the page itself, wants it offered everywhere."""
-    return tool.offer.shared and not _is_built_in(tool)
+    return tool.offer.shared and not is_built_in(tool)
 
 
 def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:
     """Sort the site's tools before built-in ones, of which short ones come first."""
-    is_ours = _is_built_in(tool)
+    is_ours = is_built_in(tool)
     return is_ours, schema_chars(tool) if is_ours else 0
 
 

@@ -29,6 +29,7 @@ from ai_assistant.engine.calls.trial import tried_out
 from ai_assistant.engine.interrupts.approval import APPROVAL, approved_of, withdrawn_of
 from ai_assistant.engine.interrupts.base import kind_named
 from ai_assistant.engine.interrupts.results import call_moved, record_result
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.units import with_connections
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Ask, Differs
@@ -78,11 +79,23 @@ def _promised(look: Callable[[Attempt], Proposed], attempt: Attempt) -> Proposed
     found = look(attempt)
     if not isinstance(found, Changes):
         return found
+    if refused := _refused_here(attempt, found):
+        return refused
     if attempt.tool.execution.external:
         limit = _("What happens outside of this site stays.")
         return replace(found, undoable=False, undo_limits=(limit,))
     user = fresh_user(attempt.run.user_id)
     return with_undo_limits(found, AdminPermissions(user))
+
+
+def _refused_here(attempt: Attempt, found: Changes) -> ToolResult | None:
+    """Return the refusal of changes to what stays as it is on the page of the run."""
+    run = attempt.run
+    locked = RunScope(run, fresh_user(run.user_id)).read_only
+    rows = (key.partition(":")[::2] for key in found.versions)
+    if locked is None or not any(locked.is_about(*row) for row in rows):
+        return None
+    return ToolResult(ok=False, error=locked.refusal, error_type="not_here")
 
 
 def _key(attempt: Attempt) -> str:

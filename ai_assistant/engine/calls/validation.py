@@ -2,20 +2,26 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib.admin.sites import all_sites
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import Model
 
-from ai_assistant.changes.capture.images import all_rows, in_batches, is_blank
+from ai_assistant.changes.capture.images import (
+    RowImage,
+    all_rows,
+    in_batches,
+    is_blank,
+)
 from ai_assistant.changes.capture.recorder import Recorder
-from ai_assistant.changes.values import concrete, meta, model_of_label
+from ai_assistant.changes.values import concrete, label, meta, model_of_label
 from ai_assistant.changes.verify.description import shown_objects
 from ai_assistant.changes.verify.differences import RecordedObject
-from ai_assistant.exceptions import ModelRetry
+from ai_assistant.exceptions import ModelRetry, Refused
 from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import RunContext, ToolDefinition
@@ -33,6 +39,7 @@ def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -
     they show; what a tool of the site writes is cleaned here. Then the module of the
     page validates its root object, whoever has written.
     """
+    check_unlocked(context.actions.locked, recorder.rows)
     is_own = getattr(tool.handler, "__module__", "").startswith(OWN)
     module = module_by_id(context.module)
     validates = type(module).validate is not ContextModule.validate
@@ -47,6 +54,28 @@ def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -
                 module.validate(context, root)
     except ValidationError as error:
         raise ModelRetry(f"It cannot be saved: {_text(error)}") from error
+
+
+def check_unlocked(locked: ReadOnly | None, rows: Iterable[RowImage]) -> None:
+    """
+    Raise Refused if one of the changed rows may not be changed from the page.
+
+    A row that refers to the object of the page, as that of an inline, is part of it.
+    """
+    if locked is not None and any(_is_locked(locked, row) for row in rows):
+        raise Refused("not_here", locked.refusal)
+
+
+def _is_locked(locked: ReadOnly, row: RowImage) -> bool:
+    if locked.is_about(row.label, row.object_id):
+        return True
+    return bool(locked.object_id) and any(
+        str(image.get(field.attname)) == locked.object_id
+        for field in meta(row.model).concrete_fields
+        if field.is_relation and label(field.related_model) in locked.tables
+        for image in (row.before, row.after)
+        if image
+    )
 
 
 def _clean(objects: Sequence[RecordedObject]) -> None:

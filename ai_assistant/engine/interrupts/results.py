@@ -24,14 +24,20 @@ def tool_of(run: Run, name: str) -> ToolDefinition | None:
     return registry.tool(name) or own.get(name)
 
 
+NOT_HERE = "not_here"  # error_type of a call that its page does not allow
+
+
 def record_result(
     call: ToolCall, result: ToolResult, *, status: str = "", reason: str = ""
 ) -> list[CallResult]:
     """
     Record the one result of an open call; return the facts, none if it had one.
 
-    `status` is complete or failed by the result, unless it is given.
+    `status` is complete or failed by the result, unless it is given; denied if the
+    page of the run keeps the call from what it would change.
     """
+    if not status and result.error_type == NOT_HERE:
+        status, reason = CallStatus.DENIED, NOT_HERE
     result = storable_result(result)
     status = status or (CallStatus.COMPLETE if result.ok else CallStatus.FAILED)
     text = text_for_model(result)

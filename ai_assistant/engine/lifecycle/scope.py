@@ -23,7 +23,13 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.sites import user_on_site
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
-from ai_assistant.types import ContextItem, PageInfo, RunContext
+from ai_assistant.types import (
+    WRITING,
+    ContextItem,
+    PageInfo,
+    RunContext,
+    ToolDefinition,
+)
 
 logger = logging.getLogger("ai_assistant")
 
@@ -98,6 +104,10 @@ class RunScope:
     def is_read_only(self) -> bool:
         """Whether nothing may be changed on this page."""
         return self.read_only is not None
+
+    def locks(self, tool: ToolDefinition) -> ReadOnly | None:
+        """Return what `tool` may not change; None if it does not write at all."""
+        return self.read_only if tool.effect in WRITING else None
 
 
 def module_prompt(scope: RunScope) -> str:

@@ -6,7 +6,12 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ai_assistant.management import user_named
-from ai_assistant.management.doctor import DoctorReport, examine, registered
+from ai_assistant.management.doctor import (
+    DoctorReport,
+    examine,
+    is_untried,
+    registered,
+)
 from ai_assistant.management.doctor_parts import judged_tools, named_module
 
 
@@ -19,6 +24,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="write one JSON object")
         parser.add_argument(
+            "--try",
+            action="store_true",
+            dest="tries",
+            help="make one real call of the model, which may cost a little",
+        )
+        parser.add_argument(
             "--user", default="", help="the username of the user whose policy is shown"
         )
         parser.add_argument(
@@ -28,14 +39,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = user_named(options["user"]) if options["user"] else None
         module = named_module(options["module"])
-        report = examine()
+        report = examine(tries=options["tries"])
         if options["json"]:
             self._write_json(report)
         else:
             self._write_text(report)
             self._write_policy(user, module)
             self.stdout.write("")
-            self.stdout.write(_verdict(report))
+            self.stdout.write(_verdict(report, tried=options["tries"]))
         if not report.ok:
             sys.exit(1)
 
@@ -72,11 +83,17 @@ class Command(BaseCommand):
             self.stdout.write(f"  {name:{width}} {verdict.decision:5} {verdict.reason}")
 
 
-def _verdict(report: DoctorReport) -> str:
+def _verdict(report: DoctorReport, *, tried: bool) -> str:
     blocking = sum(problem.blocks for problem in report.problems)
     if blocking:
         keep = "prevents" if blocking == 1 else "prevent"
         return f"A chat cannot work: {blocking} of the problems above {keep} it."
+    if is_untried() and not tried:
+        see = "; see the problems above" if report.problems else ""
+        return (
+            f"Nothing prevents a chat{see}. The key was not tried: "
+            "`assistant_doctor --try` makes one call."
+        )
     if report.problems:
         return "A chat can work; see the problems above."
     return "A chat can work."

@@ -166,8 +166,9 @@ root.addEventListener(
       (one) => !one.hidden && one.querySelector(".aia-drop")
     );
     const next = shown[shown.indexOf(chip) + 1] ?? shown.at(-2);
-    dropped.add(chip.dataset.item);
-    mentioned.delete(chip.dataset.item);
+    const { item, along } = chip.dataset;
+    for (const id of [item, along]) if (id) dropped.add(id);
+    mentioned.delete(item);
     showChips();
     /** @type {any} */ (next?.querySelector(".aia-drop") ?? byId("aia-input"))?.focus();
   }

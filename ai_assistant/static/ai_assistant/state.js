@@ -1,6 +1,6 @@
 // data-state: the state of the run, and what the connection adds to it.
 
-import { emit, isOpen, lazy, root } from "./root.js";
+import { byId, emit, isOpen, lazy, root } from "./root.js";
 
 const RUNNING = ["thinking", "streaming", "tool", "stopping"];
 let runState = isOpen() ? root.dataset.state : "idle";
@@ -19,6 +19,7 @@ export const isSessionOver = () => connection === "signed-out";
 
 export const renderState = () => {
   root.dataset.state = isOpen() ? connection || runState : "closed";
+  byId("aia-launcher")?.setAttribute("aria-expanded", `${isOpen()}`);
   const busy = busyOf(runState);
   if (busy) root.dataset.busy = busy;
   else delete root.dataset.busy;

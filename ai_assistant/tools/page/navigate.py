@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.admin.sites import all_sites
 from django.contrib.admin.utils import quote
 from django.urls import NoReverseMatch, reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
@@ -112,8 +113,8 @@ def navigate_to(
             _("“%(path)s” does not exist, or the person may not open it.")
             % {"path": path}
         )
-    # For the person, as "questionnaire 4".
-    title = " ".join(filter(None, (page_title(page), page.info.object_id)))
+    # For the person, as "Questionnaire 4".
+    title = capfirst(" ".join(filter(None, (page_title(page), page.info.object_id))))
     return {"path": path, "title": title}
 
 

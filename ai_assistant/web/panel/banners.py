@@ -1,4 +1,4 @@
-"""The banners above a conversation: of the site, of its page, and what can be undone."""
+"""What the panel says of a page: its banners, and what may be done there."""
 
 import logging
 from collections.abc import Mapping
@@ -6,16 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.module_loading import import_string
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.context.page import find_page, page_info
+from ai_assistant.conf import DEFAULT
+from ai_assistant.context.opened import page_request
+from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.page_items import page_title
+from ai_assistant.context.provided import is_withheld
 from ai_assistant.engine.service import RunScope
-from ai_assistant.modules.resolve import module_for
+from ai_assistant.modules.resolve import is_page_open, module_by_id, module_for
+from ai_assistant.providers.readiness import missing_of
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
 from ai_assistant.render.html.transcript.entries import Entry
+from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.access.sites import are_enabled
+from ai_assistant.types import WRITING, RunContext, ToolDefinition
 from ai_assistant.web.panel.fields import page_path
 
 if TYPE_CHECKING:
@@ -107,6 +118,8 @@ def _label(scope: RunScope) -> str:
     page = find_page(scope.run.page_path, scope.run.page_title)
     # Django writes titles with what matters first.
     said = scope.run.page_title.partition(" | ")[0].strip()
+    if page and page.info.action == "changelist":  # “Select questionnaire to change”
+        return capfirst(page_title(page))
     return said or (page_title(page) if page else "")
 
 
@@ -126,3 +139,79 @@ def offer_of(run: "Run | None", request: HttpRequest) -> Entry | None:
     if run is None or not run.is_final or request.COOKIES.get(KEPT) == str(run.pk):
         return None
     return undo_offer(changes_of_runs([run.pk]).get(run.pk))
+
+
+# --- what may be done there ---
+
+
+def allowed_here(context: RunContext, *, readonly: bool) -> str:
+    """
+    Return what is allowed on the page of `context`; empty if that is not known.
+
+    `readonly`: nothing may be changed there. May ask the database for permissions.
+    """
+    try:
+        page = find_page(context.page_path)
+        module = module_by_id(context.module)
+        if page is None or page.model_admin is None or not are_enabled(context):
+            return ""
+        if not is_page_open(page, module, context.user):
+            return ""
+        return _of_model(page, context, readonly=readonly)
+    except Exception:  # code of the site: its ModelAdmin
+        logger.exception("what is allowed on %r is not known", context.page_path)
+        return ""
+
+
+def _of_model(page: SitePage, context: RunContext, *, readonly: bool) -> str:
+    admin = page.model_admin
+    names = {"models": capfirst(str(admin.opts.verbose_name_plural))}
+    if is_withheld(page):
+        return _("%(models)s are kept from the assistant on this page.") % names
+    if not admin.has_view_permission(page_request(page, context.user)):
+        return ""
+    if readonly:
+        return _("On this page the assistant can look up %(models)s.") % names
+    return (
+        _(
+            "On this page the assistant can look up %(models)s and propose changes to "
+            "them."
+        )
+        % names
+    )
+
+
+def asks_always(context: RunContext) -> bool:
+    """Return whether every tool that writes asks the person before it does."""
+    writing = [one for one in registry.tools().values() if one.effect in WRITING]
+
+    def asks(tool: ToolDefinition) -> bool:
+        verdict = tool_verdict(tool, user=context.user, module=context.module)
+        return verdict.decision != "allow"
+
+    return value_or(False, lambda: all(map(asks, writing)))
+
+
+# --- no model can answer ---
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelNotice:
+    """Why no message would be answered; `url` leads a superuser to what is missing."""
+
+    text: str
+    url: str = ""
+
+
+def model_notice(user: Any, profile: str = DEFAULT) -> ModelNotice | None:
+    """Return what to say before the first question, if `profile` cannot answer."""
+    missing = missing_of(profile)
+    if not missing:
+        return None
+    if not getattr(user, "is_superuser", False):
+        sentence = _(
+            "The assistant cannot answer yet: an administrator has to set up its model."
+        )
+        return ModelNotice(text=sentence)
+    said = _("No model can answer: %(name)s is missing.") % {"name": missing}
+    return ModelNotice(text=said, url=reverse("ai_assistant:model"))

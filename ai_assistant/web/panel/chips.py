@@ -1,8 +1,8 @@
-"""The panel's offers on a page: chips, suggestions, and what may be done there."""
+"""The chips of a page: what the assistant sees there."""
 
 import json
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,78 +12,31 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.context.block import line_of
 from ai_assistant.context.collect import collect_items
-from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page
-from ai_assistant.context.page_items import PAGE
+from ai_assistant.context.page_items import OBJECT, PAGE, page_title
 from ai_assistant.context.provided import is_withheld
-from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.read_only import read_only
-from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id, module_for
-from ai_assistant.tools.data.access.sites import are_enabled
+from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_for
 from ai_assistant.types import ContextItem, PageInfo, RunContext
-
-SHOWN = 4
-
-
-def suggestions_of(context: RunContext) -> list[str]:
-    """Return the suggestions of the page of `context`, the view's own first."""
-    page, module = find_page(context.page_path), module_by_id(context.module)
-    if not is_page_open(page, module, context.user):
-        return []
-    own = registered_parts(page.view, page.model_admin).suggestions if page else ()
-    said = map(str, (*own, *module.suggestions))
-    return list(dict.fromkeys(said))[:SHOWN]
-
 
 logger = logging.getLogger("ai_assistant")
 
-
-def allowed_here(context: RunContext, *, readonly: bool) -> str:
-    """
-    Return what is allowed on the page of `context`; empty if that is not known.
-
-    `readonly`: nothing may be changed there. May ask the database for permissions.
-    """
-    try:
-        page = find_page(context.page_path)
-        module = module_by_id(context.module)
-        if page is None or page.model_admin is None or not are_enabled(context):
-            return ""
-        if not is_page_open(page, module, context.user):
-            return ""
-        return _of_model(page, context, readonly=readonly)
-    except Exception:  # code of the site: its ModelAdmin
-        logger.exception("what is allowed on %r is not known", context.page_path)
-        return ""
-
-
-def _of_model(page: SitePage, context: RunContext, *, readonly: bool) -> str:
-    admin = page.model_admin
-    names = {"models": capfirst(str(admin.opts.verbose_name_plural))}
-    if is_withheld(page):
-        return _("%(models)s are kept from the assistant on this page.") % names
-    if not admin.has_view_permission(page_request(page, context.user)):
-        return ""
-    if readonly:
-        return _("On this page the assistant can look up %(models)s.") % names
-    return (
-        _(
-            "On this page the assistant can look up %(models)s and propose changes to "
-            "them."
-        )
-        % names
-    )
-
-
+OWN_APP = "ai_assistant"
 NOT_YET = UUID(int=0)  # there is no run before the message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chip:
-    """One item of the page. `text` is its line in the prompt."""
+    """
+    One item of the page. `text` is its line in the prompt.
+
+    The chip of an object stands for its page too: `along` is sent, or not, with it.
+    """
 
     id: str
     title: str
+    name: str = ""  # of an object: what `@name` mentions
+    along: str = ""
     description: str = ""
     text: str = ""
     chars: int = 0  # that it takes of the prompt
@@ -135,9 +88,25 @@ def chips_of(context: RunContext) -> Chips:
         left -= size if fits and item.auto else 0
     page = find_page(context.page_path)
     return Chips(
-        items=chips,
+        items=_together(chips, page),
         room=min(left, conf.BROWSER_CONTEXT_CHARS),
         withheld=page is not None and is_withheld(page),
+    )
+
+
+def looks_only(context: RunContext) -> bool:
+    """
+    Return whether nothing can be changed from the page of `context` at all.
+
+    Either its rule says so, or the user has no right to change anything anywhere.
+    """
+    found = read_only(module_for(context.page), context)
+    if found is None or found.is_of_all:
+        return found is not None
+    rights = (one.partition(".") for one in context.user.get_all_permissions())
+    return not any(
+        app != OWN_APP and not codename.startswith("view_")
+        for app, _dot, codename in rights
     )
 
 
@@ -147,6 +116,26 @@ def why_read_only(context: RunContext) -> str:
     return found.banner if found else ""
 
 
+def _together(chips: list[Chip], page: SitePage | None) -> list[Chip]:
+    """Return the chips with one for page and object, as “User: admin”."""
+    by_id = {chip.id: chip for chip in chips}
+    of_page, opened = by_id.get(PAGE), by_id.get(OBJECT)
+    if page is None or of_page is None or opened is None:
+        return chips
+    if of_page.error or opened.error:
+        return chips
+    kind = capfirst(page_title(page))
+    is_named = opened.name.casefold().startswith(kind.casefold())
+    both = replace(
+        opened,
+        title=opened.title if is_named else f"{kind}: {opened.name}",
+        along=PAGE,
+        text=f"{of_page.text}\n{opened.text}",
+        chars=of_page.chars + opened.chars,
+    )
+    return [both if chip is opened else chip for chip in chips if chip is not of_page]
+
+
 def _chip(item: ContextItem, size: int, *, fits: bool) -> Chip:
     error = item.error or ("" if fits else _("It is too large."))
     if error.isidentifier():  # of an exception, for whoever wrote the code
@@ -154,6 +143,7 @@ def _chip(item: ContextItem, size: int, *, fits: bool) -> Chip:
     return Chip(
         id=item.id,
         title=capfirst(item.title or item.description or item.id),
+        name=item.title if item.id == OBJECT else "",
         description=item.description,
         text=readable(item.value),
         chars=size,

@@ -38,23 +38,27 @@ from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_use
 from ai_assistant.web.panel.banners import (
+    ModelNotice,
     Origin,
     SiteBanner,
+    allowed_here,
+    asks_always,
+    model_notice,
     offer_of,
     origin_of,
     site_banner,
 )
 from ai_assistant.web.panel.chips import (
     Chips,
-    allowed_here,
     chips_of,
+    looks_only,
     page_context,
-    suggestions_of,
     why_read_only,
 )
 from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
+from ai_assistant.web.panel.suggestions import headline_of, suggestions_of
 
 COOKIE = "aia_read"
 VIEW_USAGE = "ai_assistant.view_usageledger"
@@ -118,6 +122,16 @@ class Viewer:
         return self._opens[model]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Empty:
+    """What a panel says and offers where nothing was asked yet."""
+
+    headline: str
+    suggestions: list[str]
+    allows: str  # what may be done on the page, in a sentence
+    asks_always: bool  # before each change, whatever the site allows
+
+
 @dataclass(kw_only=True, slots=True)
 class PanelPage:
     """The page around the panel: what the assistant sees and may do there."""
@@ -125,10 +139,10 @@ class PanelPage:
     path: str
     opened: str = ""  # when it was, in milliseconds, as it says itself
     chips: Chips = field(default_factory=Chips)
-    readonly: str = ""  # why nothing can be changed on it
+    readonly: str = ""  # why it, or its object, is not changed
+    looks_only: bool = False  # nothing else can be changed from it either
     stale: StaleBar | None = None  # if it shows one object
-    suggestions: list[str] = field(default_factory=list)
-    allows: str = ""  # what may be done on it, in a sentence
+    empty: Empty | None = None  # what an empty panel says there
 
     @property
     def name(self) -> str:
@@ -146,6 +160,7 @@ class Notices:
     """What stands above the conversation and below the composer."""
 
     trouble: SiteBanner | None = None  # why no message can be sent
+    model: ModelNotice | None = None  # why no model would answer it
     banner: SiteBanner | None = None
     origin: Origin | None = None  # where the conversation belongs, if not here
     undo: Entry | None = None  # the changes of the last run, if they can be undone
@@ -208,9 +223,10 @@ class Panel:
 
     @property
     def shortcuts(self) -> dict[str, str]:
-        """Return the site's keys that open the panel: how to draw, how to say them."""
+        """Return the site's keys that open the panel: signs for a script, and in words."""
         said = [str(one) for one in conf.get("PANEL", "SHORTCUTS")]
-        return {"signs": key_signs(said), "said": ", ".join(said)}
+        first = said[0] if said else ""
+        return {"signs": key_signs(said), "said": ", ".join(said), "first": first}
 
     @property
     def corner(self) -> str:
@@ -266,6 +282,7 @@ def drawn_panel(
         panel.notices.disclaimer = disclaimer()
         panel.notices.disclaimer_mark = mark_of(request.user)
     _draw(panel, request.user, conversation or layout.conversation)
+    panel.notices.model = model_notice(request.user, panel.profile)
     panel.notices.undo = offer_of(panel.thread.run, request)
     return panel
 
@@ -276,9 +293,7 @@ def _draw(panel: Panel, user: Any, named: str) -> None:
         # A first message may be on its way to a conversation that has no row yet.
         panel.conversation = named if is_unused(named) else str(uuid.uuid4())
         panel.thread = Drawn()
-        context = page_context(user, page.path)
-        page.suggestions = suggestions_of(context)
-        page.allows = allowed_here(context, readonly=bool(page.readonly))
+        page.empty = _empty(user, page)
         return
     panel.conversation = str(conversation.pk)
     # First the queue: what was begun meanwhile is in the thread.
@@ -287,6 +302,16 @@ def _draw(panel: Panel, user: Any, named: str) -> None:
     panel.queue = without_begun(queue, panel.thread.run)
     panel.usage = usage_line(conversation.pk) if panel.viewer.shows_usage else ""
     panel.notices.origin = origin_of(panel.thread.run, user, page.path)
+
+
+def _empty(user: Any, page: PanelPage) -> Empty:
+    context, readonly = page_context(user, page.path), bool(page.readonly)
+    return Empty(
+        headline=headline_of(context, page.chips, readonly=readonly),
+        suggestions=suggestions_of(context, page.chips, readonly=readonly),
+        allows=allowed_here(context, readonly=readonly),
+        asks_always=asks_always(context),
+    )
 
 
 def page_panel(
@@ -303,6 +328,7 @@ def page_panel(
     _look_at_page(panel, user, title)
     last = last_run(find_conversation(user.pk, conversation))
     panel.notices.origin = origin_of(last, user, path)
+    panel.notices.model = model_notice(user, last.profile if last else DEFAULT)
     return panel
 
 
@@ -312,6 +338,7 @@ def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:
     page = panel.page
     context = page_context(user, page.path, title)
     page.chips, page.readonly = chips_of(context), why_read_only(context)
+    page.looks_only = bool(page.readonly) and looks_only(context)
     page.stale = bar_of(page.path)
     if page.stale and is_stale(page.path, page.opened, user.pk):
         page.stale = replace(page.stale, is_shown=True)

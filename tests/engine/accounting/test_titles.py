@@ -16,6 +16,7 @@ from ai_assistant.engine.accounting.titles import (
 )
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models import Conversation
+from ai_assistant.models.run import Run, RunKind, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.testing import ScriptedProvider, call, reply
 from project.demo_model.provider import DemoProvider
@@ -73,6 +74,20 @@ class TestTitle:
         assert (system["content"], request.tools) == (TITLE_PROMPT, [])
         assert QUESTION in asked["content"]
         assert "Twelve are." in asked["content"]
+
+    def test_title_is_never_that_of_a_continue(self, play, script):
+        script.add("Half of it.", "The rest.", "What was asked")
+        stopped = play(QUESTION)
+        Run.objects.filter(pk=stopped.pk).update(state=RunState.CANCELLED)
+        whole = play("Go on.", conversation_id=stopped.conversation_id)
+        Run.objects.filter(pk=whole.pk).update(kind=RunKind.CONTINUE)
+
+        title(whole)
+
+        Run.objects.update(state=RunState.SUCCEEDED, kind=stopped.kind)
+        asked = script.requests[-1].messages[-1]["content"]
+        assert QUESTION in asked
+        assert "Go on." not in asked
 
     def test_title_is_asked_once_of_a_conversation(self, play, script):
         script.add("Twelve are.", "Orders", "And three of May.")

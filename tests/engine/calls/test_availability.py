@@ -52,7 +52,7 @@ class TestIsEnabled:
 
         run = play()
 
-        assert statuses(run) == ["failed"]
+        assert statuses(run) == ["denied"]
         assert run.calls.get().result["error_type"] == "not_here"
 
     def test_is_enabled_gets_the_page_and_the_user(self, play, script, offer, user):

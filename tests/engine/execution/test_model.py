@@ -151,7 +151,8 @@ class TestSystemPrompt:
         play(page_path="/admin/auth/user/?q=a%20b", page_title="Users")
 
         content = script.requests[0].messages[0]["content"]
-        assert "/admin/auth/user/?q=a%20b" in content
+        assert '"path": "/admin/auth/user/"' in content
+        assert '"value": "a b"' in content
         assert "Users" in content
 
     def test_system_prompt_adds_the_text_of_the_site(self, play, script, options):

@@ -98,6 +98,24 @@ class TestInterjection:
 
         assert said.text == f"You denied {DELETE}, so it was not carried out."
 
+    @pytest.mark.parametrize("before", ["no wait, ", "", "Stop, "])
+    async def test_question_instead_of_an_answer_is_answered(self, talk, before):
+        await talk.say("delete section 7")
+        talk.stores({"ok": False, "error": "No.", "error_type": "denied"})
+
+        said = await talk.say(f"{before}how many active schedules")
+
+        assert said.name == "aggregate_objects"
+
+    async def test_question_that_is_not_understood_is_not_passed_over(self, talk):
+        await talk.say("delete section 7")
+        talk.stores({"ok": False, "error": "No.", "error_type": "denied"})
+
+        said = await talk.say("why is the sky blue?")
+
+        assert said.text.startswith("You denied ")
+        assert "None of my rules fits `why is the sky blue?`" in said.text
+
 
 class TestCutResult:
     """A result that was too long for the model, and so is no JSON any more."""

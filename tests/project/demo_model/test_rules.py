@@ -141,7 +141,7 @@ class TestCounting:
 
         assert said.text.startswith("You have no permission to see the sections")
 
-    @pytest.mark.parametrize("wish", ["how many sections are there?", "count sheep"])
+    @pytest.mark.parametrize("wish", ["how many sheep", "count sheep"])
     async def test_counting_says_what_it_counts(self, talk, wish):
         assert (await talk.say(wish)).text == answers.COUNTS
 

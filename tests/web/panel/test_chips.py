@@ -54,8 +54,10 @@ class TestChips:
 
         html = look(client, f"{GROUPS}{group.pk}/change/")
 
-        assert chips(html) == ["page", "object"]
-        assert "Night shift" in html
+        assert chips(html) == ["object"]
+        chip = one_with(html, data_item="object")
+        assert (chip["data-title"], chip["data-along"]) == ("Night shift", "page")
+        assert "<span>Group: Night shift</span>" in html
 
     def test_name_no_object_that_the_user_may_not_see(self, browser, people):
         group = Group.objects.create(name="Night shift")
@@ -200,7 +202,7 @@ class TestOrigin:
 
         html = self.banner(client, run(), "/admin/auth/user/")
 
-        assert "This conversation is about Groups &amp; co." in html
+        assert "Asked on Groups &amp; co" in html
         assert one_with(html, href=GROUPS)
 
     def test_origin_is_gone_on_pages_of_the_module(self, client, run):
@@ -230,7 +232,7 @@ class TestOrigin:
 
         html = self.banner(client, unfinished, GROUPS)
 
-        assert "This conversation is about Select user." in html
+        assert "Asked on Users" in html
         assert one_with(html, href=path)
         unfinished.state = RunState.SUCCEEDED
         unfinished.save()
@@ -272,8 +274,8 @@ class TestReadOnly:
         html = look(client)
 
         assert "data-readonly" in one_with(html, id="aia-context")
-        assert "not change it" in html
-        assert "not change it" not in look(client, "/admin/auth/user/")
+        assert "changes nothing on this page" in html
+        assert "changes nothing" not in look(client, "/admin/auth/user/")
 
     def test_rule_that_fails_counts_as_read_only(self, client):
         class Broken(Shop):

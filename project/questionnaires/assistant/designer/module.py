@@ -102,10 +102,26 @@ class DesignerModule(ContextModule):
         """Return how many sections and questions it had."""
         return described(snapshot)
 
+    def get_suggestions(self, context: RunContext) -> list[Any]:
+        """Return what there is to ask, and to add while it is a draft."""
+        may = context.user.has_perm
+        reads = may("questionnaires.view_questionnaire")
+        adds = may("questionnaires.add_question") and not self.is_read_only(context)
+        ask, add = self.suggestions
+        return [*([ask] if reads else []), *([add] if adds else [])]
+
     def is_read_only(self, context: RunContext) -> bool:
         """Tell whether the questionnaire is published or archived."""
         questionnaire = opened(context)
         return questionnaire is None or is_closed(questionnaire)
+
+    def get_read_only_reason(self, context: RunContext) -> str:
+        """Return why: the assistant designs drafts."""
+        questionnaire = opened(context)
+        if questionnaire is None:
+            return _("No questionnaire is opened here.")
+        status = str(questionnaire.get_status_display()).capitalize()
+        return _("%(status)s: the assistant changes drafts only.") % {"status": status}
 
     def get_label(self, context: RunContext) -> str:
         """Return what the panel says: the designer, and of which questionnaire."""

@@ -58,6 +58,10 @@ class SchedulingModule(ContextModule):
         }
         return f"{PROMPT}\n\n{OPEN}\n{json.dumps(shown, default=str)}"
 
+    read_only_reason = _(
+        "Archived: the assistant changes no schedule of an archived questionnaire."
+    )
+
     def is_read_only(self, context: RunContext) -> bool:
         """Tell whether the schedule is of an archived questionnaire."""
         schedule = opened(context)

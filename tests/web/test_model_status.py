@@ -1,0 +1,80 @@
+"""Where no model can answer, the panel says so before the first question."""
+
+import pytest
+from django.urls import reverse
+
+from tests.web.markup import all_with, one_with
+
+pytestmark = pytest.mark.usefixtures("quiet")
+
+OPEN = "o=1&m=dock&w=400&c="
+
+
+@pytest.fixture
+def without_key(settings, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    profile = {"MODEL": "openai/x", "API_KEY_ENV": "NO_SUCH_KEY"}
+    own = {**settings.AI_ASSISTANT, "PROFILES": {"default": profile}}
+    settings.AI_ASSISTANT = own
+
+
+@pytest.fixture
+def drawn(browser):
+    def draw(name):
+        client = browser(name)
+        client.cookies["aia_ui"] = OPEN
+        return client.get("/admin/").content.decode()
+
+    return draw
+
+
+@pytest.fixture
+def root(people):
+    people["ada"].is_superuser = True
+    people["ada"].save()
+
+
+@pytest.mark.usefixtures("root", "without_key")
+@pytest.mark.row("V02")
+class TestNotice:
+    def test_superuser_is_told_the_name_and_where_to_look(self, drawn):
+        html = drawn("ada")
+
+        assert "No model can answer: NO_SUCH_KEY is missing." in html
+        assert all_with(html, href=reverse("ai_assistant:model"))
+
+    def test_others_are_told_in_one_sentence(self, drawn):
+        html = drawn("bob")
+
+        assert "an administrator has to set up its model" in html
+        assert "NO_SUCH_KEY" not in html
+        assert not all_with(html, href=reverse("ai_assistant:model"))
+
+    def test_dot_is_told_and_nothing_is_offered(self, drawn):
+        html = drawn("ada")
+
+        assert "data-unset" in one_with(html, id="aia-banner")
+        assert not all_with(html, data_aia_ask=None)
+
+    def test_page_that_is_redrawn_says_it_too(self, browser):
+        query = {"path": "/admin/"}
+        html = browser("ada").get(reverse("ai_assistant:context"), query)
+
+        assert "NO_SUCH_KEY is missing" in html.content.decode()
+
+
+@pytest.mark.usefixtures("root")
+class TestPage:
+    def test_nothing_is_said_of_a_model_that_has_all(self, drawn):
+        assert "data-unset" not in one_with(drawn("ada"), id="aia-banner")
+
+    def test_page_tells_what_is_missing_and_how_to_try(self, browser, without_key):
+        answer = browser("ada").get(reverse("ai_assistant:model"))
+        html = answer.content.decode()
+
+        assert answer.status_code == 200
+        assert "<strong>NO_SUCH_KEY</strong>" in html
+        assert "assistant_doctor --try" in html
+
+    def test_page_is_for_superusers(self, browser, without_key):
+        assert browser("bob").get(reverse("ai_assistant:model")).status_code == 403
