@@ -114,11 +114,6 @@ class MessageManager(models.Manager["Message"]):
         insert_row(message, {"position": (NEXT_POSITION, [key])})
 
 
-def _next_position(rows: models.QuerySet[Any]) -> int:
-    last = rows.aggregate(last=models.Max("position"))["last"]
-    return 0 if last is None else int(last) + 1
-
-
 class Message(models.Model):
     """
     One entry of a conversation: a role and ordered parts.
@@ -246,9 +241,9 @@ class QueuedMessageManager(models.Manager["QueuedMessage"]):
 
     def append(self, queued: "QueuedMessage") -> None:
         """Store a message behind the others of its conversation."""
-        queued.position = _next_position(
-            self.filter(conversation_id=queued.conversation_id)
-        )
+        rows = self.filter(conversation_id=queued.conversation_id)
+        last = rows.aggregate(last=models.Max("position"))["last"]
+        queued.position = 0 if last is None else last + 1
         queued.save(force_insert=True)
 
 
