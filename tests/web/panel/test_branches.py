@@ -153,7 +153,7 @@ class TestEdit:
         page = get(browser("ada"), "edit_message", asked).content.decode()
 
         assert ">\n\n a &lt;b&gt;\n</textarea>" in page
-        assert "is kept, as a version" in page
+        assert "stay as an earlier version" in page
         assert "Changes that were made are kept" not in page
 
     def test_edit_starts_a_run_beside_the_old_one(self, browser, asked):
