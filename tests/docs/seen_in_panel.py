@@ -40,7 +40,7 @@ class SeenTests(TestCase):
         self.assertNotContains(self.shown(self.page, conversation), ABOUT)
         listed = self.shown(orders, conversation)
         self.assertContains(listed, ABOUT)
-        self.assertContains(listed, f'<a href="{self.page}">Go back</a>', html=True)
+        self.assertContains(listed, f'<a href="{self.page}">Back</a>', html=True)
         played = run_assistant(
             self.ada, orders, "13", replies=["No."], conversation_id=conversation
         )

@@ -100,6 +100,7 @@ class UndoneSerializer(ReadSerializer):
 
     change = serializers.UUIDField(
         source="change_id",
+        allow_null=True,
         help_text="The change that it was; undo that to redo. Null if all was as before.",
     )
     undone = serializers.SerializerMethodField(help_text="The keys of its objects.")

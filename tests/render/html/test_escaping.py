@@ -20,6 +20,7 @@ pytestmark = pytest.mark.broad
 TAGS = {
     *("article", "aside", "button", "details", "div", "form", "h2", "h3", "h4", "i"),
     *("input", "p", "path", "pre", "progress", "section", "span", "summary", "svg"),
+    *("kbd", "label"),
     "use",  # an icon of the sprite
     *(
         "table",
