@@ -6,7 +6,8 @@ it is, all others can be changed.
 """
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import Model
 from django.utils.text import capfirst
@@ -19,6 +20,8 @@ from ai_assistant.modules.base import ContextModule
 from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")
+
+OWN_APP = "ai_assistant"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,18 +61,36 @@ def read_only(module: ContextModule, context: RunContext) -> ReadOnly | None:
     Return why nothing may be changed on the page of `context`; None if it may.
 
     The module's own rule comes first; then whether the user may add, change or
-    delete anything in the table of the page. May ask the database for permissions.
+    delete anything in the table of the page. Where it is so, and the user has no right
+    to change anything elsewhere, it is of all. May ask the database for permissions.
     """
     if not module.has("read_only_guard"):
         return None
     try:
-        page = find_page(context.page.path)
-        if module.is_read_only(context):
-            return _by_rule(page, str(module.get_read_only_reason(context)))
-        return None if page is None or _may_change(page, context) else _denied(page)
+        found = _found(module, context)
+        if found is None or found.is_of_all or _changes_elsewhere(context.user):
+            return found
+        refusal = found.banner if found.object_id else found.refusal
+        return replace(found, refusal=refusal, tables=frozenset(), object_id="")
     except Exception:
         logger.exception("whether module %r is read-only is not known", module.id)
         return _by_rule(None)  # when in doubt, read-only
+
+
+def _found(module: ContextModule, context: RunContext) -> ReadOnly | None:
+    page = find_page(context.page.path)
+    if module.is_read_only(context):
+        return _by_rule(page, str(module.get_read_only_reason(context)))
+    return None if page is None or _may_change(page, context) else _denied(page)
+
+
+def _changes_elsewhere(user: Any) -> bool:
+    """Return whether the user may change anything that is not the assistant's own."""
+    rights = (one.partition(".") for one in user.get_all_permissions())
+    return any(
+        app != OWN_APP and not codename.startswith("view_")
+        for app, _dot, codename in rights
+    )
 
 
 def _by_rule(page: SitePage | None, reason: str = "") -> ReadOnly:

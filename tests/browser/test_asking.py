@@ -133,7 +133,7 @@ class TestApproval:
         panel.ask("[[script:delete]]")
         panel.wait_state("waiting-approval")
 
-        assert "may remove data for good" in panel.approval.inner_text()
+        assert "question, deleted" in panel.approval.inner_text()
         panel.deny()
         assert_settled(panel, "denied")
 
@@ -142,14 +142,13 @@ class TestQuestion:
     @pytest.fixture
     def questioned(self, panel: Panel) -> Panel:
         panel.ask("[[script:question]]")
-        panel.wait_state("waiting-approval", "waiting-answer")
-        if panel.state == "waiting-approval":
-            panel.approve()
         panel.wait_state("waiting-answer")
         return panel
 
     def test_option_answers_it(self, questioned: Panel) -> None:
         questioned.question.get_by_role("button").first.click()
+        questioned.wait_state("waiting-approval")
+        questioned.approve()
 
         assert statuses(questioned.wait_done()) == ["complete"]
         assert questioned.question.count() == 0
@@ -157,6 +156,8 @@ class TestQuestion:
     def test_free_text_answers_it(self, questioned: Panel) -> None:
         option = questioned.question.get_by_role("button").nth(1).inner_text()
         questioned.reply(option.rpartition(" (id")[0])
+        questioned.wait_state("waiting-approval")
+        questioned.approve()
 
         assert statuses(questioned.wait_done()) == ["complete"]
         assert questioned.question.count() == 0

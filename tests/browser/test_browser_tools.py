@@ -169,7 +169,7 @@ class TestNavigate:
 
         panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
         panel.wait_done()
-        assert panel.page.evaluate("sessionStorage.testSaid") == "questionnaires"
+        assert panel.page.evaluate("sessionStorage.testSaid") == "Questionnaires"
 
     @pytest.mark.scenario(30)
     def test_form_as_it_was_loaded_is_left(self, panel: Panel) -> None:

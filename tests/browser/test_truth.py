@@ -96,7 +96,7 @@ class TestLimit:
         write(
             strict,
             "UPDATE ai_assistant_run SET created_at = "
-            "strftime('%Y-%m-%d %H:%M:%f', 'now', '-50 seconds')",
+            "strftime('%Y-%m-%d %H:%M:%f', created_at, '-50 seconds')",
         )
         panel.ask("My third message")
         left = panel.page.locator("#aia-notice [data-left] b")

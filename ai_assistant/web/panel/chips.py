@@ -21,7 +21,6 @@ from ai_assistant.types import ContextItem, PageInfo, RunContext
 
 logger = logging.getLogger("ai_assistant")
 
-OWN_APP = "ai_assistant"
 NOT_YET = UUID(int=0)  # there is no run before the message
 
 
@@ -95,19 +94,9 @@ def chips_of(context: RunContext) -> Chips:
 
 
 def looks_only(context: RunContext) -> bool:
-    """
-    Return whether nothing can be changed from the page of `context` at all.
-
-    Either its rule says so, or the user has no right to change anything anywhere.
-    """
+    """Return whether nothing can be changed from the page of `context` at all."""
     found = read_only(module_for(context.page), context)
-    if found is None or found.is_of_all:
-        return found is not None
-    rights = (one.partition(".") for one in context.user.get_all_permissions())
-    return not any(
-        app != OWN_APP and not codename.startswith("view_")
-        for app, _dot, codename in rights
-    )
+    return found is not None and found.is_of_all
 
 
 def why_read_only(context: RunContext) -> str:
