@@ -2,7 +2,7 @@
 // opens them opens them there too, until the next press.
 
 import { byId, isOpen, root } from "./root.js";
-import { updateCookie } from "./storage.js";
+import { read, updateCookie } from "./storage.js";
 
 const NAVIGATION = "#toggle-nav-sidebar, [x-on\\:click^=sidebarDesktopOpen]";
 const narrow = matchMedia("(min-width: 1280px) and (max-width: 1679px)");
@@ -12,7 +12,7 @@ const isFolding = () => narrow.matches && root.dataset.mode === "dock" && isOpen
 /** Whether the page has closed its navigation: by Django's own choice, or by Unfold's. */
 const isClosedByPage = () =>
   byId("main")?.classList.contains("shifted") === false ||
-  localStorage.sidebarDesktopOpen === "0";
+  read("localStorage", "sidebarDesktopOpen") === "0";
 
 /** @param {"navigation" | "filter"} name */
 const toggle = (name) => {
