@@ -28,12 +28,14 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS := -n 3 --dist worksteal
 # What each part found, so that `make test` can say at its end what failed.
 RESULTS := build/tests
+# The databases that are made once and copied, of all parts of `make test`.
+TEMPLATES := $(CURDIR)/$(RESULTS)/templates
 NOTED = --junitxml=$(RESULTS)/$@.xml
 # Tests that try very much of a kind, or take seconds. They run without coverage, which
 # would double their time: that each line is reached is for the other tests to show.
 # Those that share a site or a database server stay together.
 BROAD := -m "broad and not faults" -n 3 --dist loadgroup \
-  tests/attacks tests/docs tests/tools/data/oracle \
+  tests/test_postgres.py tests/attacks tests/docs tests/tools/data/oracle \
   $$(grep -rl --include='test_*.py' 'mark\.broad' tests)
 # What starts no process and takes no time: `make check` runs it, of one ROOM or of all.
 QUICK := not servers and not broad and not browser and not faults
@@ -79,10 +81,14 @@ smoke: browser-program
 	$(BIN)/pytest -m smoke $(NOTED) tests/browser
 
 .PHONY: test
-# The kills wait for half of their time: lint and the core run beside them.
+test: export TESTS_TEMPLATES := $(TEMPLATES)
+# The kills wait for half of their time: beside them run lint and the core, the packages
+# of CopilotKit are fetched, and the tests are compiled, which three processes would do
+# three times.
 test: venv system ## lint, types, import contracts, migrations and all tests
-	@rm -rf $(RESULTS) && mkdir -p $(RESULTS)
-	@$(MAKE) --no-print-directory --keep-going lint migrations core > build/lint.txt 2>&1 & lint=$$!; \
+	@rm -rf $(RESULTS) && mkdir -p $(TEMPLATES)
+	@$(PY) -m tests.copilotkit.packages > build/copilotkit.txt 2>&1 & \
+	  $(MAKE) --no-print-directory --keep-going lint migrations compiled core > build/lint.txt 2>&1 & lint=$$!; \
 	  $(MAKE) --no-print-directory kills; status=$$?; \
 	  wait $$lint || status=2; cat build/lint.txt; \
 	  $(MAKE) --no-print-directory --keep-going unit broad share browser || status=2; \
@@ -107,7 +113,9 @@ scripts: venv ## lint, format, types and unit tests of the scripts (needs Node.j
 migrations: venv
 	$(PY) manage.py makemigrations --check --dry-run
 
-.PHONY: core unit broad browser kills coverage
+.PHONY: compiled core unit broad browser kills coverage
+compiled: venv
+	@$(BIN)/pytest -q --collect-only tests > build/compiled.txt
 core: venv
 	$(BIN)/pytest -q -n 2 $(NOTED) --cov --cov-report= --cov-fail-under=0 $(CORE_TESTS)
 	$(BIN)/coverage report --format=total --include='$(CORE)' --fail-under=100

@@ -30,15 +30,17 @@ class SimpleAssistantConfig(AppConfig):
 
 
 class AssistantConfig(SimpleAssistantConfig):
-    """The app as sites install it: it finds every `assistant.py`."""
+    """The app as sites install it: it finds every `assistant.py`, and files."""
 
     default = True
 
     def ready(self) -> None:
         super().ready()
         from ai_assistant import autodiscover
+        from ai_assistant.configuration.files import discover_files
 
         autodiscover()
+        discover_files()
 
 
 @receiver(connection_created)

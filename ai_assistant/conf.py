@@ -47,6 +47,10 @@ SETTINGS: Mapping[str, Any] = {
     "SYSTEM_PROMPT": "",  # added to the built-in prompt
     "TITLES": True,  # the model is asked once for the title of a conversation
     "TITLE_PROFILE": "",  # whose model it is; "": the one that has answered
+    "MEMORY": True,  # people may have it remember something
+    "SUMMARIES": True,  # the model sums up the earlier part of a long conversation
+    "SUMMARY_PROFILE": "",  # whose model it is; "": the one that answers
+    "FOLLOWUPS": False,  # the model may suggest what to ask after an answer
     # --- the run ---
     "EXECUTOR": choice_of("web", "worker"),  # worker: `manage.py runworker` executes
     "BACKGROUND": choice_of("auto", "celery", "threads"),  # auto: Celery with a broker
@@ -74,6 +78,7 @@ SETTINGS: Mapping[str, Any] = {
         "IDLE_S": 60.0,
         "MODEL_CALL_S": 600.0,
         "TOOL_S": 30.0,
+        "READS_S": 120.0,  # of all reads of a step together
         "WRITE_S": OPTIONAL,  # of the write phase; None: 1 on SQLite, else 5
         "PIECE_S": 120.0,  # for which a piece of a long tool may do nothing
         "CONTEXT_S": 2.0,  # of all providers of a page together
@@ -156,6 +161,10 @@ POLICY_TTL_S = 5.0  # how long rules that are rows are kept in a process
 SAME_FAILURES = 3  # of one call in a run
 RUN_ATTEMPTS = 5  # that were interrupted; then the run is given up
 CONTEXT_CHARS = 12_000  # of the page's items in the prompt
+INSTRUCTIONS_CHARS = 8_000  # of all instructions in the prompt
+MEMORY_CHARS = 2_000  # of what is remembered, in the prompt
+SKILLS_LOADED_CHARS = 16_000  # of the skills that a module loads from the start
+SKILLS_CHARS = 4_000  # of the names and descriptions of skills in the prompt
 CHANGED_ROWS = 10_000  # of one call; more cannot be undone
 CHANGED_BYTES = 50 * 1024**2  # of one call, with its files
 AGUI_BODY_BYTES = 10 * 1024**2  # clients send the whole history each time
@@ -355,6 +364,12 @@ def offered_profiles() -> dict[str, str]:
     default = profile()
     labels = {DEFAULT: str(default.get("LABEL") or default.get("MODEL") or "")}
     return labels | dict(labelled_profiles(without=DEFAULT))
+
+
+def profile_label(name: str) -> str:
+    """Return what people call the model of a profile, also one that is gone."""
+    found = get("PROFILES").get(name, {})
+    return str(found.get("LABEL") or found.get("MODEL") or name)
 
 
 def labelled_profiles(*, without: str) -> list[tuple[str, str]]:

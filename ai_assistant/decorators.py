@@ -1,7 +1,7 @@
-"""The decorators with which an `assistant.py` registers its parts."""
+"""The decorators with which an `assistant.py` registers tools, context, modules, hooks."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
@@ -17,6 +17,7 @@ from ai_assistant.types import (
     RunContext,
     ToolDefinition,
 )
+from ai_assistant.types.hook import GUARD_POINTS, POINTS, TOOL_POINTS, Hook, Point
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 Module = TypeVar("Module", bound=type)
@@ -46,6 +47,7 @@ class ToolOptions(TypedDict, total=False):
     renders_only: bool
     is_enabled: Callable[[RunContext], bool] | None
     prompt_hint: str
+    context_rounds: int | None
     shared: bool
     browser: bool
     timeout_browser_s: float
@@ -136,6 +138,7 @@ def context(
     auto: bool = True,
     priority: int = 0,
     convert: Callable[[Any], JSON] | None = None,
+    context_rounds: int | None = None,
 ) -> Callable[[Handler], Handler]: ...
 def context(  # noqa: PLR0913 - each is one word of the vocabulary
     model: Any = "",
@@ -147,6 +150,7 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     auto: bool = True,
     priority: int = 0,
     convert: Callable[[Any], JSON] | None = None,
+    context_rounds: int | None = None,
 ) -> Any:
     """
     Register a function that describes a page, by its `model` and `view`.
@@ -155,8 +159,8 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
     or the name of a view; without them it is asked on every page. It gets a
     RunContext and, if it has a second argument, the object of the page or None. It
     returns a JSON value, a ContextItem, a list of them, or None for nothing;
-    `convert` makes a JSON value of what it returns. Without parentheses it is asked
-    on every page. See docs/context.md.
+    `convert` makes a JSON value of what it returns; `context_rounds` is for how many
+    messages in a row it is told. Without parentheses it is asked on every page. See docs/context.md.
     """
     if inspect.isfunction(model):
         return context()(model)
@@ -181,12 +185,77 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
                 auto=auto,
                 priority=priority,
                 convert=convert,
+                context_rounds=context_rounds,
                 origin=function.__module__,
             )
         )
         return function
 
     return register_provider
+
+
+class HookOptions(TypedDict, total=False):
+    """Further options of a hook; the defaults are those of Hook."""
+
+    tools: str | Sequence[str]
+    module: str | Sequence[str]
+    agent: str | Sequence[str]
+    order: int
+    timeout_s: float
+    guard: bool
+
+
+def hook(
+    point: Point, *, name: str = "", **options: Unpack[HookOptions]
+) -> Callable[[Handler], Handler]:
+    """
+    Register a function, sync or async, that is called at a point of each run.
+
+    It gets a RunContext and what the point hands over, and returns None or what the
+    point takes. `tools`, `module` and `agent` are patterns, or lists of them, of names
+    of tools, ids of modules and names of agents. Those of a low `order` go first. A hook
+    that raises, or takes longer than `timeout_s`, ends nothing, unless it is a `guard`:
+    then it refuses. See docs/hooks.md.
+    """
+    given: dict[str, Any] = dict(options)
+    tools, modules, agents = (
+        patterns(given.pop(option, "")) for option in ("tools", "module", "agent")
+    )
+    if problem := _wrong_point(point, tools, guard=given.get("guard", False)):
+        raise ValueError(f"@ai_assistant.hook({point!r}): {problem}")
+
+    def register_hook(function: Handler) -> Handler:
+        registry.add_hook(
+            Hook(
+                name=name or function.__name__,
+                point=point,
+                function=function,
+                tools=tools,
+                modules=modules,
+                agents=agents,
+                origin=function.__module__,
+                **given,
+            )
+        )
+        return function
+
+    return register_hook
+
+
+def patterns(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of an option that may be one or several."""
+    return tuple(filter(None, [given] if isinstance(given, str) else given))
+
+
+def _wrong_point(point: str, tools: tuple[str, ...], *, guard: bool) -> str:
+    if point not in POINTS:
+        near = get_close_matches(point, POINTS, n=1) or [", ".join(POINTS)]
+        return f"there is no such point. Use {near[0]}."
+    if tools and point not in TOOL_POINTS:
+        return f"`tools` works at {' and '.join(TOOL_POINTS)} only. Leave it out."
+    if guard and point not in GUARD_POINTS:
+        return f"`guard` works at {', '.join(GUARD_POINTS)} only. Leave it out."
+    return ""
 
 
 @overload

@@ -122,6 +122,8 @@ class Custom(Event, type="CUSTOM"):
     aia.progress {call_id}: a call has reported progress
     aia.interrupt {interrupt_id, call_id}: a call waits, or waits no more
     aia.waiting {state}: the run waits; no process holds it
+    aia.state {version, values} or {version, delta}: what hooks and tools keep
+    aia.fallback {profile, code}: the model of another profile answers, since the error
     aia.resumed {attempt}: another process has taken the run over
     aia.replaced {message_id}: this message was cut off and is sent again
     aia.stopping {}: the person has pressed Stop

@@ -1,6 +1,6 @@
 """Everything that may go wrong, one class per audience and cause."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -186,7 +186,8 @@ class ModelError(AssistantError):
     no_model (404), rate_limited (429), provider_down (5xx), unreachable (DNS, refused,
     TLS), first_byte_timeout, idle_timeout, total_timeout, cut (the stream ended without
     a finish reason), empty (a finish reason, and nothing before it), malformed (bytes
-    that are no answer), not_configured (no model, no key, or no package of the provider).
+    that are no answer), not_configured (no model, no key, or no package of the provider),
+    no_agent (the conversation's agent is gone, or is not for this user).
 
     `retry_after_s` is the wait that the provider asked for, or None; `detail` is for
     the log of the operator, never for a page. Only an error before the first token may
@@ -218,6 +219,28 @@ class Refused(AssistantError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class ArgumentsMissing(Refused):
+    """
+    A command needs other arguments than were sent.
+
+    `fields` is what a form asks for; its first problem is the sentence.
+    """
+
+    def __init__(self, message: str, name: str, fields: Sequence[Any]) -> None:
+        super().__init__("arguments", message)
+        self.name = name
+        self.fields = fields
+
+
+class CommandAnswered(Refused):
+    """A command has answered itself: there is nothing to send. See CommandAnswer."""
+
+    def __init__(self, name: str, answer: Any) -> None:
+        super().__init__("answered", answer.text)
+        self.name = name
+        self.answer = answer
 
 
 class Limited(Refused):

@@ -6,6 +6,7 @@ from typing import Any
 
 from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
 from ai_assistant.types import ContextProvider, ToolDefinition
+from ai_assistant.types.hook import Hook
 
 Key = tuple[str, str]  # kind and name
 
@@ -100,6 +101,40 @@ class Registry:
     def modules(self) -> dict[str, Any]:
         """Return all ContextModules by id, in the order of registration."""
         return self._named("module")
+
+    # --- what a site teaches ---
+
+    def add(self, kind: str, part: Any) -> None:
+        """Add a part by its name. Raise AlreadyRegistered if its name is taken."""
+        self._add(kind, part.name, part)
+
+    def parts(self, kind: str) -> dict[str, Any]:
+        """Return the parts of a kind by name, in the order of registration."""
+        return self._named(kind)
+
+    # --- hooks ---
+
+    def add_hook(self, hook: Hook) -> None:
+        """Add a hook. Raise AlreadyRegistered if its name is taken, at any point."""
+        for other in self.hooks():
+            if other.name == hook.name:
+                raise AlreadyRegistered(
+                    f"Hook {hook.name!r} of {hook.origin!r} is already registered by "
+                    f"{other.origin!r}. Rename one or unregister the first."
+                )
+        # All of a point under one key: it costs nothing to see that there is none.
+        found = (*self.hooks_at(hook.point), hook)
+        in_order = sorted(found, key=lambda one: one.order)  # stable
+        self._registry["hooks", hook.point] = tuple(in_order)
+
+    def hooks_at(self, point: str) -> tuple[Hook, ...]:
+        """Return the hooks of a point, in their order."""
+        found: tuple[Hook, ...] = self._registry.get(("hooks", point), ())
+        return found
+
+    def hooks(self) -> list[Hook]:
+        """Return all hooks, by their points."""
+        return [hook for found in self._named("hooks").values() for hook in found]
 
     # --- for tests ---
 

@@ -4,15 +4,16 @@ import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
+from django.conf.urls.i18n import is_language_prefix_patterns_used
 from django.http import HttpRequest
 from django.urls import (
     Resolver404,
     ResolverMatch,
     get_script_prefix,
+    get_urlconf,
     resolve,
     set_script_prefix,
 )
@@ -21,17 +22,42 @@ from django.utils.translation import get_language, get_language_from_path, overr
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# How many runs that code of the site has started stand above what is called here.
+start_depth: contextvars.ContextVar[int] = contextvars.ContextVar(
+    "ai_assistant_start_depth", default=0
+)
+
 
 def as_here(work: Callable[P, T]) -> Callable[P, T]:
-    """Return `work` for another thread, in the language and below the prefix of now."""
-    language, prefix = get_language(), get_script_prefix()
+    """
+    Return `work` for another thread, in the language and below the prefix of now.
 
-    @wraps(work)
+    Code of the site that is called there belongs to the same run.
+    """
+    language, prefix, depth = get_language(), get_script_prefix(), start_depth.get()
+
     def as_there(*args: P.args, **kwargs: P.kwargs) -> T:
+        if depth != start_depth.get():
+            with at_depth(depth):
+                return as_there(*args, **kwargs)
+        if get_language() == language and get_script_prefix() == prefix:
+            return work(*args, **kwargs)  # to set both takes as long as short work
         with below(prefix), override(language):
             return work(*args, **kwargs)
 
+    # All that `wraps` does takes longer than short work.
+    as_there.__name__ = getattr(work, "__name__", as_there.__name__)
     return as_there
+
+
+@contextmanager
+def at_depth(depth: int) -> Iterator[None]:
+    """Let so many runs that code of the site has started stand above the block."""
+    token = start_depth.set(depth)
+    try:
+        yield
+    finally:
+        start_depth.reset(token)
 
 
 _running: set[asyncio.Future[Any]] = set()
@@ -92,7 +118,11 @@ def below_prefix(path: str) -> str | None:
 
 def language_of(path: str) -> str | None:
     """Return the language that `path` names, as `i18n_patterns` do; else the active."""
-    return get_language_from_path(below_prefix(path) or "") or get_language()
+    has_prefixes, _ = is_language_prefix_patterns_used(
+        get_urlconf() or settings.ROOT_URLCONF
+    )
+    named = get_language_from_path(below_prefix(path) or "") if has_prefixes else None
+    return named or get_language()
 
 
 def match_of(path: str) -> ResolverMatch | None:

@@ -93,12 +93,15 @@ STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 
+DEMO_OFFICE_HOURS = None  # (8, 18): from then till then questionnaires are published
+
 AI_ASSISTANT = {
     "ENABLED": True,
     "EXECUTOR": os.environ.get("ASSISTANT_EXECUTOR", "web"),
     "LEASE_S": float(os.environ.get("ASSISTANT_LEASE_S", "10")),
     "PROFILES": {"default": environment.model_profile()},
     # A suite from outside counts the calls.
+    "FOLLOWUPS": not CONFORMANCE,
     "TITLES": environment.flag("ASSISTANT_TITLES", default="1") and not CONFORMANCE,
 }
 if environment.flag("ASSISTANT_UNLIMITED"):  # for load tests

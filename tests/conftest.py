@@ -2,21 +2,28 @@
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
+from django.test import TransactionTestCase
 from django.test.utils import setup_databases, teardown_databases
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
+
+from tests.tables import clear_tables, copy_tables
 
 # How long an example takes says how busy the machine is.
 examples.register_profile(
     "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 examples.load_profile("tests")
+
+# Tests that commit for real: the flush of Django makes all permissions anew.
+TransactionTestCase._fixture_teardown = lambda _case: clear_tables()
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell ignores Ctrl-C for what it runs in the background, and so would each
@@ -41,8 +48,24 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
     pytest-django makes it for tests with its mark only; those of threads and of
     sockets have a fixture of their own.
     """
+    name = connection.settings_dict["TEST"]["NAME"]  # of a site of packages, none
+    path = Path(str(name))
+    made: list[Any] = []
+
+    def make() -> None:
+        made[:] = setup_databases(
+            verbosity=0,
+            interactive=False,
+            aliases=["default"],
+            keepdb=path.is_file(),
+        )
+
     with django_db_blocker.unblock():
-        made = setup_databases(verbosity=0, interactive=False, aliases=["default"])
+        if connection.vendor == "sqlite" and name:
+            path.unlink(missing_ok=True)  # of a process that was killed
+            copy_tables(path, make)
+        else:
+            make()
     yield
     with django_db_blocker.unblock():
         _end_other_sessions()
@@ -61,11 +84,14 @@ def _end_other_sessions() -> None:
 @pytest.fixture(autouse=True)
 def _no_rules_kept() -> Iterator:
     """Rules are kept for seconds; the rows of a test are gone at its end."""
+    from ai_assistant.configuration.rows import version
+    from ai_assistant.engine.queries import code_starts
     from ai_assistant.safety.budgets import budgets
     from ai_assistant.safety.policy.policy import rule_rows
 
-    rule_rows.forget()
-    budgets.budget_rows.forget()
+    kept = (rule_rows, budgets.budget_rows, version, code_starts)
+    for rows in kept:
+        rows.forget()
     yield
-    rule_rows.forget()
-    budgets.budget_rows.forget()
+    for rows in kept:
+        rows.forget()

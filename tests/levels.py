@@ -7,6 +7,7 @@ uses a fixture that starts a process; where it starts one of its own, the mark s
 its file. Without the mark it fails, so that `make check` stays free of servers.
 """
 
+import gc
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,3 +89,10 @@ def pytest_configure() -> None:
         _start(self, *arguments, **options)
 
     subprocess.Popen.__init__ = start  # type: ignore[method-assign]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from looking through all tests again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

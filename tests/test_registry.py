@@ -1,6 +1,7 @@
 """What an `assistant.py` registers is found by its name, once."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,6 +12,7 @@ from ai_assistant.decorators import ToolOptions
 from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
 from ai_assistant.registry import Registry, registry
 from ai_assistant.types import ToolDefinition
+from ai_assistant.types.hook import Hook
 from ai_assistant.types.tool import GROUP_OF
 
 
@@ -32,6 +34,16 @@ class TestRegistry:
         own.add_tool(tool("a"))
 
         assert list(own.tools()) == ["b", "a"]
+
+    def test_hook_of_a_name_that_is_taken_names_both(self):
+        own = Registry()
+        first = Hook(name="watch", point="run_finished", function=print, origin="shop")
+        own.add_hook(first)
+        own.add_hook(replace(first, name="other"))
+
+        with pytest.raises(AlreadyRegistered, match="'watch' of 'blog'.* by 'shop'"):
+            own.add_hook(replace(first, point="before_tool", origin="blog"))
+        assert [hook.name for hook in own.hooks()] == ["watch", "other"]
 
     def test_twice_names_both(self):
         own = Registry()

@@ -1,30 +1,44 @@
 """
 Plain lists of what the assistant has stored, for who has the admin's own permission.
 
-Nothing can be added or changed here but budgets, rules and access tokens; conversations
+Nothing can be added or changed here but configuration, budgets, rules and tokens; conversations
 can be deleted.
 """
 
 from ai_assistant.admin.changes import AuditEntryAdmin, ChangeSetAdmin
+from ai_assistant.admin.configuration import (
+    AgentAdmin,
+    InstructionAdmin,
+    PromptCommandAdmin,
+    SkillAdmin,
+    SuggestionAdmin,
+)
 from ai_assistant.admin.conversations import (
     ConversationAdmin,
     FeedbackAdmin,
     RunAdmin,
     ToolCallAdmin,
 )
+from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
 __all__ = [
     "AccessTokenAdmin",
+    "AgentAdmin",
     "AuditEntryAdmin",
     "BudgetAdmin",
     "ChangeSetAdmin",
     "ConversationAdmin",
     "FeedbackAdmin",
+    "InstructionAdmin",
+    "MemoryAdmin",
     "PolicyRuleAdmin",
+    "PromptCommandAdmin",
     "RunAdmin",
+    "SkillAdmin",
+    "SuggestionAdmin",
     "ToolCallAdmin",
     "UsageAdmin",
 ]

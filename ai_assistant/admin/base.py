@@ -2,13 +2,17 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.forms import model_to_dict
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.modules.resolve import module_ids
 from ai_assistant.safety.audit import record, request_ip
 
 
@@ -99,19 +103,25 @@ class ManagedAdmin(AssistantAdmin):
     What is added, changed and deleted is audited, beside Django's own log.
     """
 
+    def is_audited(self, obj: Any) -> bool:
+        """Return whether the audit log holds the values of an object."""
+        return True
+
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Record a new object, with all of its values."""
-        _record("settings.added", request, obj)
+        if self.is_audited(obj):
+            _record("settings.added", request, obj)
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
         """Record the new values, and which fields were changed."""
-        _record("settings.changed", request, obj, message)
+        if self.is_audited(obj):
+            _record("settings.changed", request, obj, message)
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """Record what is about to be deleted."""
-        for obj in queryset:
+        for obj in filter(self.is_audited, queryset):
             _record("settings.deleted", request, obj)
         return super().log_deletions(request, queryset)
 
@@ -132,3 +142,16 @@ def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) 
         },
         ip=request_ip(request),
     )
+
+
+class ModuleForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
+    """The form of a row that is for a module; knows the modules of this site."""
+
+    def clean_module(self) -> str:
+        """Refuse a module that does not exist."""
+        module: str = self.cleaned_data["module"]
+        if module and module not in module_ids():
+            sentence = _("There is no module “%(module)s”. Use one of: %(known)s.")
+            ids = ", ".join(module_ids())
+            raise ValidationError(sentence % {"module": module, "known": ids})
+        return module

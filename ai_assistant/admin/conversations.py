@@ -81,6 +81,14 @@ class ConversationAdmin(ReadOnlyAdmin):
     fields = ("title", "owner", "created_at", "updated_at")
     user_field = "owner"
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        """Leave those of agents that were asked out of the list."""
+        rows: QuerySet[Conversation] = super().get_queryset(request)
+        match = request.resolver_match
+        name = (match.url_name if match else None) or ""
+        is_list = name.endswith("_changelist")
+        return rows.filter(parent_call=None) if is_list else rows
+
     def render_delete_form(
         self, request: HttpRequest, context: dict[str, Any]
     ) -> HttpResponse:
@@ -148,10 +156,14 @@ class RunAdmin(ReadOnlyAdmin):
         "continues",
         "page_path",
         "profile",
+        "agent",
+        "root",
         "state",
         "error_code",
         "error_text",
         "error_detail",
+        "hook_errors",
+        "state_values",
         "opens_at",
         "attempts",
         "running_s",

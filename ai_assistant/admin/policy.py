@@ -1,13 +1,11 @@
 from typing import Any, ClassVar
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ai_assistant.admin.base import ManagedAdmin
+from ai_assistant.admin.base import ManagedAdmin, ModuleForm
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
@@ -19,22 +17,13 @@ MODULE_HELP = gettext_lazy(
 GROUP_HELP = gettext_lazy("For members of this group only. Empty: everybody.")
 
 
-class PolicyRuleForm(forms.ModelForm):  # type: ignore[type-arg] # a type of its checker
-    """The form of a rule; knows the modules of this site."""
+class PolicyRuleForm(ModuleForm):
+    """The form of a rule."""
 
     class Meta:
         model = PolicyRule
         fields = ("tools", "decision", "module", "group", "reason")
         help_texts: ClassVar = {"module": MODULE_HELP, "group": GROUP_HELP}
-
-    def clean_module(self) -> str:
-        """Refuse a module that does not exist."""
-        module: str = self.cleaned_data["module"]
-        if module and module not in module_ids():
-            sentence = _("There is no module “%(module)s”. Use one of: %(known)s.")
-            ids = ", ".join(module_ids())
-            raise ValidationError(sentence % {"module": module, "known": ids})
-        return module
 
 
 @admin.register(PolicyRule)

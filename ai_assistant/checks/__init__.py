@@ -38,6 +38,8 @@ CHECKS: tuple[Callable[[], Iterable[CheckMessage]], ...] = (
     safety.check_changes,
     modules.check_context,
     modules.check_modules,
+    modules.check_files,
+    modules.check_module_skills,
     tools.check_manifest,
     safety.check_doors,
 )

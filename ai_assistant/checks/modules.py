@@ -13,6 +13,7 @@ from django.urls import URLResolver, get_resolver
 from ai_assistant.checks.messages import Fault, has_model, nearest, problem
 from ai_assistant.checks.site import has_address
 from ai_assistant.checks.tools import tool_place
+from ai_assistant.configuration.files import problems
 from ai_assistant.context.page import ADMIN_ACTIONS, ADMIN_PAGES
 from ai_assistant.modules.base import (
     FEATURES,
@@ -43,6 +44,29 @@ def _below(resolver: URLResolver, namespace: str = "") -> Iterator[str]:
 
 
 ACTIONS = sorted({*ADMIN_ACTIONS, *ADMIN_PAGES.values()})
+
+
+def check_files() -> Iterator[CheckMessage]:
+    """Yield which skills and prompt commands that are files are not there, and why."""
+    for fault in problems:
+        yield problem(
+            "ai_assistant.E114",
+            f"{fault}",
+            "The file is left out until it is mended; see docs/skills.md.",
+        )
+
+
+def check_module_skills() -> Iterator[CheckMessage]:
+    """Yield the skills that modules name and no app has; a row may be added later."""
+    known = sorted(registry.parts("skill"))
+    for module in registry.modules().values():
+        for name in module.skills:
+            if name not in known:
+                near = nearest(name, known)
+                hint = f"Write {near!r}." if near else "Add its SKILL.md, or a row."
+                place = f"Module {module.id!r} ({type(module).__module__})"
+                text = f"{place} loads the skill {name!r}, which no app has."
+                yield problem("ai_assistant.W115", text, hint)
 
 
 def check_context() -> Iterator[CheckMessage]:

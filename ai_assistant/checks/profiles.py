@@ -15,9 +15,10 @@ from ai_assistant.providers.litellm import LiteLLMProvider
 from ai_assistant.providers.openai_compatible.connections import PACKAGES
 from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
 from ai_assistant.providers.readiness import key_is_missing
+from ai_assistant.providers.reasoning import reasoning_problem
 from ai_assistant.types import Provider
 
-TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL")
+TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL", "FALLBACK")
 
 
 def check_profiles() -> Iterator[CheckMessage]:
@@ -30,15 +31,33 @@ def check_profiles() -> Iterator[CheckMessage]:
             "Add it: a conversation uses it unless its user chooses another one.",
         )
         return
-    if (titles := conf.get("TITLE_PROFILE")) and titles not in profiles:
-        yield problem(
-            "ai_assistant.E010",
-            f"AI_ASSISTANT['TITLE_PROFILE'] is {titles!r}, which is no profile.",
-            f"Use one of {sorted(profiles)}, or '' for the one that has answered.",
-        )
+    for setting in ("TITLE_PROFILE", "SUMMARY_PROFILE"):
+        if (named := conf.get(setting)) and named not in profiles:
+            yield problem(
+                "ai_assistant.E010",
+                f"AI_ASSISTANT[{setting!r}] is {named!r}, which is no profile.",
+                f"Use one of {sorted(profiles)}, or '' for the one that has answered.",
+            )
+    yield from _fallbacks(profiles)
     for name, profile in profiles.items():
         messages = list(_wrong_form(name, profile))
         yield from messages or chain(_model(name, profile), _provider(name, profile))
+
+
+def _fallbacks(profiles: Mapping[str, Any]) -> Iterator[CheckMessage]:
+    for name, profile in profiles.items():
+        other = profile.get("FALLBACK", "") if isinstance(profile, Mapping) else ""
+        if (
+            isinstance(other, str)
+            and other
+            and (other not in profiles or other == name)
+        ):
+            yield problem(
+                "ai_assistant.E010",
+                f"{conf.typed('PROFILES', name, 'FALLBACK')} is {other!r}, which is no "
+                "other profile.",
+                f"Use one of {sorted({*profiles} - {name})}, or leave it out.",
+            )
 
 
 def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
@@ -50,8 +69,20 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
             # A key's value must not stand in a message.
             safe_value = "..." if key == "API_KEY" else value
             yield _error(conf.typed("PROFILES", name, key), safe_value, "a string")
+        elif key == "REASONING" and (wrong := reasoning_problem(profile)):
+            yield problem(
+                "ai_assistant.E010",
+                f"{conf.typed('PROFILES', name, key)} {wrong}",
+                "docs/settings.md shows a profile.",
+            )
+        elif key == "WINDOW_TOKENS" and not _is_count(value):
+            yield _error(conf.typed("PROFILES", name, key), value, "a number above 0")
         elif key == "OPTIONS" and not isinstance(value, Mapping):
             yield _error(conf.typed("PROFILES", name, key), value, "a dict")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _error(place: str, value: object, expected: str) -> CheckMessage:

@@ -85,6 +85,14 @@ def _bounded(tool: ToolDefinition) -> Iterator[Fault]:
             f"has page_size={tool.display.page_size!r}.",
             "Give the rows of a page, or leave it out.",
         )
+    rounds = tool.offer.context_rounds
+    if rounds is not None and rounds < 0:
+        yield (
+            "ai_assistant.E096",
+            f"has context_rounds={rounds!r}.",
+            "Give for how many messages its results are told, from 0 on, or leave it "
+            "out.",
+        )
 
 
 def _allowed(tool: ToolDefinition) -> Iterator[Fault]:

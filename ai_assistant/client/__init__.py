@@ -4,7 +4,7 @@ A client of a site's assistant, for programs: `pip install 'ai-assistant[client]
 It needs no settings of Django, and knows nothing of the rest of this package.
 """
 
-from ai_assistant.client.client import Assistant, AssistantProblem, NotInTime, Run
+from ai_assistant.client.client import Assistant, AssistantProblem, NotInTime
 from ai_assistant.client.values import (
     Call,
     Change,
@@ -17,6 +17,7 @@ from ai_assistant.client.values import (
     Proposal,
     Question,
     Queued,
+    Run,
 )
 
 __all__ = [

@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from ai_assistant.client import values
 from ai_assistant.client.values import (
     Call,
     Change,
@@ -19,12 +18,13 @@ from ai_assistant.client.values import (
     Interrupt,
     Message,
     Queued,
+    Run,
     Value,
 )
 
 V = TypeVar("V", bound=Value)
 
-WAITING_FOR_PERSON = ("waiting_approval", "waiting_answer")
+WAITING = ("waiting_approval", "waiting_answer", "waiting_run")  # for a person perhaps
 TIMEOUT_S = 30.0
 ACCEPT = "application/json, application/problem+json"
 
@@ -50,15 +50,6 @@ class AssistantProblem(Exception):
 
 class NotInTime(Exception):
     """The run did not finish within the timeout; it is still active."""
-
-
-class Run(values.Run):
-    """From one message of the user to the final answer."""
-
-    @property
-    def waits_for_person(self) -> bool:
-        """Whether the run continues only when somebody answers."""
-        return self.state in WAITING_FOR_PERSON
 
 
 class Transport:
@@ -255,12 +246,15 @@ class Assistant:
                 after = event.number
             if page.events:
                 end = time.monotonic() + timeout_s
-            elif page.is_final or page.state in WAITING_FOR_PERSON:
+            elif page.is_final or self._waits_for_person(run_id, page.state):
                 return
             elif time.monotonic() >= end:
                 raise NotInTime(f"Run {run_id}: nothing has come in {timeout_s:g} s.")
             if after >= page.last_event:
                 time.sleep(0 if page.is_final else POLL_S)
+
+    def _waits_for_person(self, run_id: Id, state: str) -> bool:
+        return state in WAITING and self.run(run_id).waits_for_person
 
     def text_of(self, run_id: Id) -> str:
         """Return what the assistant has said in a run."""

@@ -50,11 +50,13 @@ class Run(Value):
 
     id: UUID
     conversation: UUID
+    kind: str
     continues: UUID | None
     after: UUID | None
     wish: str
     state: str
     is_final: bool
+    waits_for_person: bool
     stop_requested: bool
     error_code: str
     error_text: str
@@ -64,8 +66,14 @@ class Run(Value):
     page_title: str
     module: str
     profile: str
+    fallback: str
+    fallback_code: str
+    agent: str
     look_only: bool
     door: str
+    rating: str
+    context_rounds: int | None
+    root: UUID | None
     created_at: datetime
     finished_at: datetime | None
 
@@ -80,6 +88,7 @@ class Queued(Value):
     page_path: str
     page_title: str
     profile: str
+    agent: str
     look_only: bool
     door: str
     held: str
@@ -182,6 +191,7 @@ class Call(Value):
     progress: float | None
     progress_text: str
     error: str
+    context_rounds: int | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.contrib.admin.sites import all_sites
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.mixins import (
     AccessMixin,
@@ -15,7 +14,7 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
-from ai_assistant.context.page import SitePage, find_page
+from ai_assistant.context.page import SitePage, admin_sites, find_page
 from ai_assistant.context.provided import is_withheld, is_withheld_model
 from ai_assistant.request_context import below_prefix, request_meta
 from ai_assistant.safety.policy.admin_pages import (
@@ -140,12 +139,8 @@ def may_open_page(page: SitePage, user: Any) -> bool:
 def _site_admits(page: SitePage, request: HttpRequest) -> bool:
     """Return whether the AdminSite of the page, if it is of one, lets the user in."""
     site = getattr(page.model_admin or page.view, "admin_site", None)
-    if site is None and page.is_of_admin:
-        names = page.match.namespaces
-        site = next(
-            (candidate for candidate in all_sites if candidate.name in names), None
-        )
-    return site is None or bool(site.has_permission(request))
+    sites = [site] if site else admin_sites(page.match)
+    return all(site.has_permission(request) for site in sites)
 
 
 def _view_admits(page: SitePage, user: Any) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib.admin.options import BaseModelAdmin
-from django.contrib.admin.sites import all_sites
+from django.contrib.admin.sites import AdminSite, all_sites
 from django.contrib.admin.utils import unquote
 from django.http import QueryDict
-from django.urls import ResolverMatch
+from django.urls import NoReverseMatch, ResolverMatch, reverse
 
 from ai_assistant.request_context import match_of
 from ai_assistant.types import PageInfo
@@ -74,17 +74,40 @@ def _model_admin(match: ResolverMatch) -> Any:
         view = getattr(view, "__wrapped__", None)
     if own is not None or "admin" not in match.app_names or not match.url_name:
         return own
-    names = set(match.namespaces)
     found = [
         (len(f"{model._meta.app_label}_{model._meta.model_name}_"), model_admin)
-        for site in all_sites
-        if site.name in names
+        for site in admin_sites(match)
         for model, model_admin in site._registry.items()
         if match.url_name.startswith(
             f"{model._meta.app_label}_{model._meta.model_name}_"
         )
     ]
     return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def admin_sites(match: ResolverMatch) -> list[AdminSite]:
+    """
+    Return the AdminSite that serves the page; none if it is not of an admin.
+
+    A view that was added to its URLs does not know it: then it is the one whose
+    index has the same namespace, or any of that name if there is no such index.
+    """
+    if "admin" not in match.app_names:
+        return []
+    site = getattr(match.func, "admin_site", None) or _site_of_index(match)
+    if site is not None:
+        return [site]
+    return [site for site in all_sites if site.name in match.namespaces]
+
+
+def _site_of_index(match: ResolverMatch) -> AdminSite | None:
+    depth = match.app_names.index("admin") + 1
+    try:
+        path = reverse(":".join([*match.namespaces[:depth], "index"]))
+    except NoReverseMatch:
+        return None
+    index = match_of(path)
+    return getattr(index.func, "admin_site", None) if index else None
 
 
 def _info(

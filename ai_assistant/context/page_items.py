@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist
+from django.utils.text import capfirst
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -14,7 +15,7 @@ from ai_assistant.context.opened import (
     held_permissions,
     inline_names,
 )
-from ai_assistant.context.page import SitePage
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.types import ContextItem
 
@@ -127,6 +128,20 @@ def page_title(page: SitePage) -> str:
         is_list = page.info.action in ("changelist", "")
         return str(options.verbose_name_plural if is_list else options.verbose_name)
     return _("Start page") if page.info.action == "index" else _("This page")
+
+
+def place_title(path: str, title: str) -> str:
+    """
+    Return what a page is called that was left: a list by its models, as “Users”.
+
+    Any other by its title; empty if it has none and its address says nothing.
+    """
+    page = find_page(path, title)
+    if page is not None and page.info.action == "changelist":
+        return capfirst(page_title(page))  # not “Select user to change”
+    # Django writes titles with what matters first.
+    said = title.partition(" | ")[0].strip()
+    return said or (page_title(page) if page else "")
 
 
 def _inlines(

@@ -122,4 +122,5 @@ def _item(provider: ContextProvider, value: Any, number: int) -> ContextItem:
         title=provider.title,
         auto=provider.auto,
         priority=provider.priority,
+        context_rounds=provider.context_rounds,
     )

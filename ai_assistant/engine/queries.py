@@ -1,24 +1,24 @@
 """The rows of a user: conversations, runs, calls, interrupts; and the lists of them."""
 
-import re
+import time
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from math import inf
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import (
     Exists,
     F,
-    Func,
     Model,
     OuterRef,
     Q,
     QuerySet,
     Subquery,
-    TextField,
 )
 
 from ai_assistant.engine.storage.branches import tree_of
+from ai_assistant.engine.storage.text_search import MessageText, has_all
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -36,6 +36,7 @@ from ai_assistant.models.run import (
     WAITING_FOR_PERSON,
     Channel,
     Run,
+    RunState,
 )
 from ai_assistant.text.unicode import is_control
 from ai_assistant.types import UserKey
@@ -138,7 +139,8 @@ def queued_message(user_id: UserKey, key: str) -> QueuedMessage | None:
 def find_conversation(user_id: UserKey, name: str) -> Conversation | None:
     """Return the conversation of a user that is named by its id, if there is one."""
     key = _uuid(name)
-    return conversations(user_id).filter(pk=key).first() if key else None
+    own = conversations(user_id).select_related("share")
+    return own.filter(pk=key).first() if key else None
 
 
 def is_unused(name: str) -> bool:
@@ -151,12 +153,13 @@ def is_unused(name: str) -> bool:
 
 def is_anothers(user_id: UserKey, conversation_id: UUID) -> bool:
     """
-    Return whether the conversation is another user's, or deleted.
+    Return whether the conversation is another user's, or deleted, or of a call.
 
     One without a row is not.
     """
     rows = Conversation.objects.filter(pk=conversation_id)
-    return rows.exclude(owner_id=user_id, deleted_at=None).exists()
+    own = rows.exclude(owner_id=user_id, deleted_at=None, parent_call=None)
+    return own.exists()
 
 
 def can_be_restored(user_id: UserKey, conversation_id: UUID) -> bool:
@@ -178,9 +181,47 @@ def active_run_of(user_id: UserKey, conversation_id: str) -> Run | None:
     return own.filter(state__in=UNFINISHED).first()
 
 
+def waits_for_person(run: Run) -> str:
+    """
+    Return the state in which a run waits for its person; empty if it does not.
+
+    That of a run below it, if it waits for another agent.
+    """
+    if run.state != RunState.WAITING_RUN:
+        return run.state if run.state in WAITING_FOR_PERSON else ""
+    below = Run.objects.filter(root=run, state__in=WAITING_FOR_PERSON)
+    return below.order_by("state").values_list("state", flat=True).first() or ""
+
+
 def last_run(conversation: Conversation | None) -> Run | None:
     """Return the run that ends what is shown of a conversation."""
     return conversation.runs.shown().first() if conversation else None
+
+
+def question_of_run(user_id: UserKey, run_id: UUID) -> Message:
+    """
+    Return what a user has asked in a run. Raise Refused not_found.
+
+    What code of the site has asked is not theirs.
+    """
+    asked = messages(user_id).filter(run=run_id, role=Message.Role.USER)
+    asked = asked.filter(label=Message.Label.USER)
+    found = asked.order_by("position").first()
+    if found is None:
+        raise Refused("not_found", "")
+    return found
+
+
+def failed_hooks(since: datetime, most: int = 500) -> dict[str, dict[str, Any]]:
+    """Return the hooks that have failed since, by name: point, error and count."""
+    runs = Run.objects.filter(created_at__gte=since).exclude(hook_errors=[])
+    newest = runs.order_by("-created_at").values_list("hook_errors", flat=True)
+    found: dict[str, dict[str, Any]] = {}
+    for errors in newest[:most]:
+        for one in errors:
+            told = found.setdefault(one["hook"], {**one, "count": 0})
+            told["count"] += one["count"]
+    return found
 
 
 def hidden_runs(conversation_id: UUID) -> list[UUID]:
@@ -206,8 +247,14 @@ def _uuid(name: str) -> UUID | None:
 
 def stored_conversations(user_id: UserKey | None = None) -> ConversationQuerySet:
     """Return the conversations of a user, or of all, also those just deleted."""
-    every = Conversation.objects.all()
+    every = Conversation.objects.filter(parent_call=None)  # the others go with these
     return every if user_id is None else every.filter(owner_id=user_id)
+
+
+def conversations_of_agents(user_id: UserKey) -> ConversationQuerySet:
+    """Return those in which agents work that calls of a user have asked."""
+    every: ConversationQuerySet = Conversation.objects.filter(owner_id=user_id)
+    return every.exclude(parent_call=None)
 
 
 def unused_conversations(
@@ -242,13 +289,15 @@ def runs_of_tokens(tokens: Collection[UUID] | QuerySet[Any]) -> QuerySet[Run]:
 # --- what its owner has not read ---
 
 MOST_UNREAD = 99  # that are counted
+FOR_A_PERSON = (Channel.PANEL, Channel.CODE)  # what runs of these say is read here
 
 
 def unread(user_id: UserKey) -> ConversationQuerySet:
     """
     Return the conversations in which a run has ended since they were read.
 
-    A program reads what it has asked for. One of before `read_at` counts as read.
+    A program elsewhere reads what it has asked for. One of before `read_at` counts as
+    read.
     """
     # Each end of a run counts as a use: only what was used since is looked at.
     used = conversations(user_id).filter(updated_at__gt=F("read_at"))
@@ -259,7 +308,7 @@ def has_news() -> Exists:
     """Return the condition of a conversation that a run has ended since it was read."""
     ended = Run.objects.filter(
         conversation=OuterRef("pk"),
-        channel=Channel.PANEL,
+        channel__in=FOR_A_PERSON,
         finished_at__gt=OuterRef("read_at"),
     )
     return Exists(ended)
@@ -274,7 +323,52 @@ def is_news(conversation: Conversation, run: Run) -> bool:
     """Return whether `run` has ended since its conversation was read. No query."""
     read_at, ended_at = conversation.read_at, run.finished_at
     is_later = read_at is not None and ended_at is not None and ended_at > read_at
-    return is_later and run.channel == Channel.PANEL
+    return is_later and run.channel in FOR_A_PERSON
+
+
+# --- what code of the site has started for somebody ---
+
+STARTS_TTL_S = 5.0  # for which a process believes that there are none
+
+
+class CodeStarts:
+    """
+    Whether code of the site starts runs at all: most sites never do.
+
+    Each page of theirs then saves the question what it has started for its person.
+    """
+
+    def __init__(self) -> None:
+        self._are_used = False
+        self._asked_at = -inf
+
+    def are_used(self) -> bool:
+        """Return whether any such run is there; seldom asks the database."""
+        now = time.monotonic()
+        if not self._are_used and now - self._asked_at >= STARTS_TTL_S:
+            self._are_used = Run.objects.filter(channel=Channel.CODE).exists()
+            self._asked_at = now
+        return self._are_used
+
+    def forget(self) -> None:
+        """Ask again when it is next needed."""
+        self._are_used, self._asked_at = False, -inf
+
+
+code_starts = CodeStarts()
+
+
+def run_of_code(user_id: UserKey) -> Run | None:
+    """
+    Return an unfinished run that code of the site has started for a user.
+
+    The one that waits longest for the person, or else that works longest.
+    """
+    if not code_starts.are_used():
+        return None
+    own = runs(user_id).filter(channel=Channel.CODE, state__in=UNFINISHED, root=None)
+    found = own.select_related("conversation").order_by("created_at")
+    return min(found, key=lambda run: not waits_for_person(run), default=None)
 
 
 # --- the list of conversations ---
@@ -292,21 +386,22 @@ def conversation_list(
     With `words`, return those that contain all of them, the last used first; `hit` is
     then the key of the newest matching message, or None if only the title matches.
     """
-    own = conversations(user_id)
+    own = conversations(user_id).select_related("share")
     if not words:
         own = own.filter(archived_at__isnull=not archived)
         return own.order_by(F("pinned_at").desc(nulls_last=True), "-updated_at", "-pk")
     texts = Message.objects.filter(conversation=OuterRef("pk"))
+    texts = texts.exclude(role=Message.Role.SUMMARY)
     texts = texts.annotate(text_parts=MessageText("parts"))
-    newest = texts.filter(_has_all("text_parts", words)).order_by("-position")
+    newest = texts.filter(has_all("text_parts", words)).order_by("-position")
     hits = own.annotate(hit=Subquery(newest.values("pk")[:1]))
-    hits = hits.filter(Q(hit__isnull=False) | _has_all("title", words))
+    hits = hits.filter(Q(hit__isnull=False) | has_all("title", words))
     return hits.order_by("-updated_at")
 
 
 def activity(keys: Collection[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
     """Return what the runs under way do, "run" or "wait", and what is unread."""
-    news = Q(channel=Channel.PANEL, finished_at__gt=F("conversation__read_at"))
+    news = Q(channel__in=FOR_A_PERSON, finished_at__gt=F("conversation__read_at"))
     found = Run.objects.filter(conversation__in=keys)
     found = found.filter(Q(state__in=UNFINISHED) | news)
     rows = list(found.values_list("conversation_id", "state").distinct())
@@ -315,6 +410,12 @@ def activity(keys: Collection[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
         for conversation, state in rows
         if state in UNFINISHED
     }
+    if any(state == RunState.WAITING_RUN for _conversation, state in rows):
+        below = Run.objects.filter(
+            root__conversation__in=keys, state__in=WAITING_FOR_PERSON
+        )
+        for conversation in below.values_list("root__conversation_id", flat=True):
+            busy[conversation] = "wait"
     return busy, {conversation for conversation, state in rows} - busy.keys()
 
 
@@ -322,49 +423,3 @@ def search_words(text: str) -> tuple[str, ...]:
     """Return the words to look for, each once; none of what is no text."""
     kept = "".join(" " if is_control(char) else char for char in text[:SEARCH_CHARS])
     return tuple(dict.fromkeys(kept.split()))[:MOST_WORDS]
-
-
-class MessageText(Func):
-    """All text of the parts of a message, without reasoning and calls."""
-
-    arity = 1
-    output_field = TextField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        """Return the SQL for SQLite."""
-        template = (
-            "(SELECT group_concat(json_extract(part.value, '$.text'), '') "
-            "FROM json_each(%(expressions)s) AS part "
-            "WHERE json_extract(part.value, '$.type') = 'text')"
-        )
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        """Return the SQL for PostgreSQL."""
-        template = (
-            "(SELECT string_agg(part ->> 'text', '') "
-            "FROM jsonb_array_elements(%(expressions)s) AS part "
-            "WHERE part ->> 'type' = 'text')"
-        )
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-
-def _has_all(field: str, words: Sequence[str]) -> Q:
-    condition = Q()
-    for word in words:
-        condition &= _contains(field, word)
-    return condition
-
-
-def _contains(field: str, word: str) -> Q:
-    if word.isascii():
-        return Q(**{f"{field}__icontains": word})
-    # SQLite's LIKE knows the capitals of English alone, as does PostgreSQL where the
-    # locale is C: both are told of each letter's other form.
-    return Q(**{f"{field}__regex": "".join(map(_either, word))})
-
-
-def _either(character: str) -> str:
-    forms = {character, character.lower(), character.upper()}
-    single = sorted(form for form in forms if len(form) == 1)
-    return f"[{''.join(single)}]" if len(single) > 1 else re.escape(character)

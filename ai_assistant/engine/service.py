@@ -5,44 +5,61 @@ Each function does all of its work: in the database, in the executor, and for th
 followers. What they only read comes from `ai_assistant.engine.queries`.
 """
 
-import asyncio
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import OperationalError
 from django.utils.translation import gettext as _
 
-from ai_assistant import conf
 from ai_assistant.changes.undo.values import (
     TargetKind,
     UndoPlan,
     UndoRequest,
     UndoTarget,
 )
+from ai_assistant.engine.accounting.meter import ContextMeter, context_meter
+from ai_assistant.engine.accounting.prompts import ShownPrompt, stored_prompt
+from ai_assistant.engine.accounting.suggestions import written_suggestions
 from ai_assistant.engine.calls.editing import (
     WrongValues,
     edit_form,
     edited,
     in_form_time,
 )
+from ai_assistant.engine.execution import prompt
+from ai_assistant.engine.execution.alone import look_after
 from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
-from ai_assistant.engine.execution.presence import is_left_alone, nothing_works
-from ai_assistant.engine.execution.runner import Loaded, load_new
+from ai_assistant.engine.execution.launch import (
+    Stored,
+    astart,
+    boot,
+    cannot_execute,
+    check_executor,
+    executes_here,
+    launch,
+    new_owner,
+    start,
+    sum_up,
+    wake,
+    wake_all,
+    with_load,
+)
+from ai_assistant.engine.execution.presence import is_worked_on, nothing_works
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
-from ai_assistant.engine.intake import conversations
+from ai_assistant.engine.intake import conversations, mentions, sharing
 from ai_assistant.engine.intake.client_runs import (
     Given,
     names_newest,
     note_end,
     take_answers,
 )
+from ai_assistant.engine.intake.commands import with_command
 from ai_assistant.engine.intake.conversations import (
     CONVERSATION_NAME_CHARS,
     FLAGS,
@@ -57,20 +74,24 @@ from ai_assistant.engine.intake.retries import (
     ended_run,
     regenerate_submission,
 )
-from ai_assistant.engine.intake.submission import (
+from ai_assistant.engine.intake.sharing import SHARE_DAYS
+from ai_assistant.engine.intake.starts import (
+    StartedRun,
+    StartRequest,
+)
+from ai_assistant.engine.intake.submission import accept, check_unused, clean_text
+from ai_assistant.engine.intake.values import (
     Accepted,
     ClientNames,
     SentPage,
     Submission,
-    accept,
-    check_unused,
-    clean_text,
 )
 from ai_assistant.engine.interrupts.answers import answer as store_answer
 from ai_assistant.engine.interrupts.base import (
     ANSWER_CHARS,
     Answer,
     kind_names,
+    waiting_below,
     waiting_for_person,
 )
 from ai_assistant.engine.interrupts.browser import (
@@ -88,45 +109,50 @@ from ai_assistant.engine.lifecycle.revocation import revoke
 from ai_assistant.engine.lifecycle.scope import RunScope, with_page
 from ai_assistant.engine.lifecycle.stop import stop as store_stop
 from ai_assistant.engine.queries import get_or_404, runs
-from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage import notifications, summaries
 from ai_assistant.engine.storage.branches import show_before, show_branch
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import (
     in_db,
     in_tool_thread,
     in_write_thread,
-    refusal_of,
+    refusing,
     unless_locked,
 )
-from ai_assistant.engine.undo import Undoing, Undone, read_plan, read_progress
+from ai_assistant.engine.undo import (
+    Undoing,
+    Undone,
+    UndoProgress,
+    read_plan,
+    read_progress,
+)
 from ai_assistant.engine.undo import stop_undo as request_stop
-from ai_assistant.exceptions import Refused
-from ai_assistant.models.run import Channel, RunState
-from ai_assistant.request_context import of_no_request
+from ai_assistant.exceptions import CommandAnswered, Refused
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import Channel, Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
-from ai_assistant.types import UserKey
+from ai_assistant.tools.data.reading.pointing import Mention
+from ai_assistant.types import RunContext, UserKey
 
 T = TypeVar("T")
-
-RING_AFTER_S = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A message that was accepted, and what its run needs, if this process has it."""
-
-    accepted: Accepted
-    loaded: Loaded | None = None
 
 
 async def send(submission: Submission) -> Accepted:
     """
     Accept a message and have its run executed, here or by a worker.
 
-    Raise Refused no_executor if nothing would work on it.
+    Raise Refused no_executor if nothing would work on it; and what `with_command`
+    and `sum_up_now` raise.
     """
+    try:
+        submission = await with_command(submission)
+    except CommandAnswered as answered:
+        if answered.answer.does != "summary":
+            raise
+        answer = await sum_up(submission.user_id, submission.conversation_id)
+        raise CommandAnswered(answered.name, answer) from None
     stored = await in_db(store, submission, stage=Stage.ACCEPT)
-    launch(submission, stored)
+    launch(submission.user_id, stored)
     return stored.accepted
 
 
@@ -136,14 +162,9 @@ def store(submission: Submission) -> Stored:
 
     Raise Refused no_executor if nothing would work on it.
     """
-    _check_executor()
-    with _refusing():
-        return _with_load(accept(submission, owner=_new_owner()))
-
-
-def launch(submission: Submission, stored: Stored) -> None:
-    """Have a message that was stored executed, here or by a worker."""
-    _go_on(submission.user_id, stored)
+    check_executor()
+    with refusing():
+        return with_load(accept(submission, owner=new_owner()))
 
 
 async def send_now(wanted: SendNowRequest) -> Accepted:
@@ -153,7 +174,7 @@ async def send_now(wanted: SendNowRequest) -> Accepted:
     Raise Refused no_executor if nothing would work on it.
     """
     stored = await _of_person(_send_now, wanted, stage=Stage.ACCEPT)
-    _go_on(wanted.user_id, stored)
+    launch(wanted.user_id, stored)
     return stored.accepted
 
 
@@ -185,7 +206,7 @@ async def answer(given: Answer, form: Mapping[str, Any] | None = None) -> None:
         given = replace(given, edited=wrote)
     decided = await _of_person(store_answer, given)
     if decided.queued:
-        _wake()
+        wake_all()
     else:
         await _give_out()  # an approved background call is not queued
     _ring(given.user_id, decided.conversation_id, decided.run_id)
@@ -199,7 +220,7 @@ async def go_on(client: ClientNames, run_id: UUID, given: Given) -> int:
     """
     decided, after = await _of_person(take_answers, client, run_id, given)
     if decided.queued:
-        _wake()
+        wake_all()
     else:
         await _give_out()  # an approved background call is not queued
     _ring(given.user_id, decided.conversation_id, decided.run_id)
@@ -217,7 +238,7 @@ async def result_of_page(said: FromPage) -> None:
     whole = await in_tool_thread(with_page, said)
     decided = await _of_person(finish_call, whole)
     if decided.queued:
-        _wake()
+        wake_all()
     _ring(said.user_id, decided.conversation_id, decided.run_id)
 
 
@@ -270,6 +291,21 @@ async def flag(user_id: UserKey, conversation_id: UUID, name: str) -> None:
     await _of_person(conversations.flag, user_id, conversation_id, name)
 
 
+async def share(user: Any, conversation_id: UUID, days: int, ip: str = "") -> str:
+    """Make the link of a conversation; return its token. Raise Refused."""
+    return await _of_person(sharing.share, user, conversation_id, days, ip)
+
+
+async def stop_sharing(user: Any, conversation_id: UUID, ip: str = "") -> None:
+    """End the link of a conversation. Raise Refused not_found."""
+    await _of_person(sharing.stop_sharing, user, conversation_id, ip)
+
+
+async def open_shared(reader: Any, token: str, ip: str = "") -> Conversation:
+    """Return the conversation that a link leads to. Raise Refused not_found."""
+    return await _of_person(sharing.open_shared, reader, token, ip)
+
+
 async def mark_read(user_id: UserKey, conversation_id: UUID) -> None:
     """Note that its owner sees a conversation, unless the row is locked now."""
     await in_db(unless_locked, conversations.mark_read, user_id, conversation_id)
@@ -302,14 +338,20 @@ async def switch(user_id: UserKey, run_id: UUID) -> None:
     _ring(user_id, conversation_id, run_id)
 
 
+async def undo_summary(user_id: UserKey, message_id: UUID) -> None:
+    """Take the summary of a conversation back. Raise Refused: not_found, newer."""
+    taken = await _of_person(summaries.undo_summary, user_id, message_id)
+    _ring(user_id, taken.conversation_id, taken.run_id)
+
+
 async def undo_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
     """Return what undoing changes would do now. Raise Refused not_found."""
     # Code of the site says who may do what: it may be slow, the engine must not be.
     return await in_tool_thread(read_plan, user_id, target)
 
 
-async def undo_progress(user_id: UserKey, target: UndoTarget) -> tuple[int, int]:
-    """Return how many changed rows are undone by now, and of how many."""
+async def undo_progress(user_id: UserKey, target: UndoTarget) -> UndoProgress:
+    """Return how far an undo of many rows is."""
     return await in_db(read_progress, user_id, target)
 
 
@@ -324,7 +366,7 @@ async def undo(request: UndoRequest) -> Undone:
 
     Raise Refused if nothing is undone.
     """
-    undoing = Undoing(request)
+    undoing = await in_db(Undoing, request)
     while await in_write_thread(undoing.step):
         pass  # others may write in between
     undone = undoing.undone
@@ -348,102 +390,44 @@ async def go_back(request: UndoRequest) -> Undone:
     return undone
 
 
-def boot() -> None:
-    """Start what this process does for runs. Call it on its event loop."""
-    if _executes_here():
-        executor().boot()
+def prompts_of(run: Run) -> list[tuple[int, ShownPrompt]]:
+    """Return the prompts of a run's steps, by the index of each."""
+    steps = run.steps.select_related("run").order_by("index")
+    stored = ((step.index, stored_prompt(step)) for step in steps)
+    return [(index, found) for index, found in stored if found is not None]
 
 
-def wake() -> None:
-    """Look for queued runs now, if this process executes any."""
-    if _executes_here():
-        executor().wake()
+async def next_prompt(user: Any, page_path: str) -> ShownPrompt:
+    """Return the prompt that a first message of `user` on a page would get."""
+    return await in_db(prompt.next_prompt, user, page_path)
 
 
-def cannot_execute() -> bool:
-    """Return whether a message that is sent to this process would never be answered."""
-    return not executor().is_alive and is_left_alone()
+def find_mentions(context: RunContext, text: str) -> list[Mention]:
+    """Return what the user may mean by an `@` before `text`. Call in a tool thread."""
+    return mentions.find_mentions(context, text)
 
 
 def _send_now(wanted: SendNowRequest) -> Stored:
-    _check_executor()
-    return _with_load(store_send_now(wanted, owner=_new_owner()))
-
-
-def _with_load(accepted: Accepted) -> Stored:
-    """Load what was accepted, in this thread, if this process executes it."""
-    if accepted.hold is None or accepted.rows is None:
-        return Stored(accepted)
-    # As in the task of the run: in the language of the site, not of the request.
-    return Stored(accepted, of_no_request().run(load_new, accepted.rows))
-
-
-def _check_executor() -> None:
-    if cannot_execute():
-        raise Refused("no_executor", nothing_works())
-
-
-def _new_owner() -> str:
-    """Return this process if it can execute another run now."""
-    # Without an ASGI server there is no loop that would outlive this request.
-    here = _executes_here() and executor().is_alive and executor().has_room
-    return executor().owner if here else ""
-
-
-def _go_on(user_id: UserKey, stored: Stored) -> None:
-    """Have what was accepted executed, and notify the followers."""
-    accepted = stored.accepted
-    if accepted.hold is not None:
-        executor().launch(accepted.hold, stored.loaded)
-    elif accepted.is_new or accepted.woken or accepted.queued:
-        _wake()  # a queue may have come to its end at the same moment
-    group = notifications.group_name(user_id, accepted.conversation_id)
-    began = accepted.rows.events if accepted.rows else None
-    # The model is asked first: drawing the message would take its processor.
-    loop, later = asyncio.get_running_loop(), RING_AFTER_S
-    if began is None:
-        loop.call_later(later, notifications.ring, group, accepted.run_id)
-    else:
-        loop.call_later(later, notifications.tell, group, accepted.run_id, began)
+    check_executor()
+    return with_load(store_send_now(wanted, owner=new_owner()))
 
 
 async def _of_person(
     work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
 ) -> T:
     """Do what a person asks for. Raise Refused: locked by others, or disk_full."""
-    with _refusing():
+    with refusing():
         return await in_db(work, *args, stage=stage)
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Raise Refused where a row is locked by others, or the disk is full."""
-    try:
-        yield
-    except OperationalError as error:
-        refused = refusal_of(error)
-        if refused is None:
-            raise
-        raise refused from error
 
 
 async def _stop(run_id: UUID, ending: Ending) -> None:
     stopped = await _of_person(store_stop, run_id, ending)
-    if not stopped.ended and _executes_here():
+    if not stopped.ended and executes_here():
         executor().stop(run_id)
 
 
 async def _give_out() -> None:
     await in_db(unless_locked, give_out_calls)  # else the sweep does it
-
-
-def _executes_here() -> bool:
-    return bool(conf.get("EXECUTOR") == "web")
-
-
-def _wake() -> None:
-    executor().wake()
-    notifications.ring_executors()
 
 
 def _ring(user_id: UserKey, conversation_id: UUID, run_id: UUID) -> None:

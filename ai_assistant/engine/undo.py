@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from django.db import DatabaseError, OperationalError
@@ -21,13 +22,19 @@ from ai_assistant.engine.undo_pieces import (
     Moved,
     PieceDone,
     begin,
-    change_sets,
-    checked_user,
     do_piece,
 )
 from ai_assistant.engine.undo_snapshots import plan_of
+from ai_assistant.engine.undo_stops import (
+    STOPPED,
+    ask_to_stop,
+    forget_stops,
+    stops_of,
+)
+from ai_assistant.engine.undo_targets import change_sets, checked_user
 from ai_assistant.exceptions import Refused, ToolFailed
-from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.models.change import RowChange
+from ai_assistant.models.clock import now
 from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from ai_assistant.types import UserKey
 
@@ -54,28 +61,41 @@ class Undone:
         return self.moved is None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UndoProgress:
+    """How many changed rows are undone by now, and of how many."""
+
+    done: int
+    total: int
+    is_stopping: bool  # a person has asked for it
+
+
 def read_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
     """Return what an undo would do now. Raise Refused not_found."""
     user = checked_user(user_id)
     return plan_of(change_sets(user, target), AdminPermissions(user), user)
 
 
-def read_progress(user_id: UserKey, target: UndoTarget) -> tuple[int, int]:
-    """Return how many changed rows are undone by now, and of how many."""
-    sets = change_sets(checked_user(user_id), target)
+def read_progress(user_id: UserKey, target: UndoTarget) -> UndoProgress:
+    """Return how far the undo of changes is by now."""
+    user = checked_user(user_id)
+    sets = change_sets(user, target)
     rows = RowChange.objects.filter(change_set__in=sets)
     found = rows.aggregate(done=Count("undone_by"), total=Count("pk"))
-    return found["done"], found["total"]
+    return UndoProgress(**found, is_stopping=stops_of(sets).exists())
 
 
 @unit
 def stop_undo(user_id: UserKey, target: UndoTarget) -> None:
-    """End the undo that is under way before its next piece."""
-    user = checked_user(user_id)
-    sets = change_sets(user, target)
-    undos = ChangeSet.objects.filter(undone_rows__change_set__in=sets, user=user)
-    if (last := undos.order_by("-created_at").first()) is not None:
-        ChangeSet.objects.filter(pk=last.pk).update(stop_requested=True)
+    """End the undo that is under way, or about to begin, before its next piece."""
+    ask_to_stop(change_sets(checked_user(user_id), target))
+
+
+def forget_earlier_stops(request: UndoRequest, asked_at: datetime) -> None:
+    """Let no stop of an earlier undo be one of this."""
+    sets = change_sets(checked_user(request.user_id), request.target)
+    if stops_of(sets).exists():
+        unit(forget_stops)(sets, asked_at)
 
 
 def undo(request: UndoRequest) -> Undone:
@@ -101,8 +121,9 @@ class Undoing:
     """
 
     def __init__(self, request: UndoRequest) -> None:
+        """Note when it was asked for: a stop since then is one of this."""
         self.undone = Undone()
-        self._request = request
+        self._request, self._asked_at = request, now()
         self._begun: Begun | None = None
         self._pieces: list[Piece] = []
 
@@ -123,11 +144,16 @@ class Undoing:
         return bool(self._pieces)
 
     def _begin(self) -> None:
-        self._begun = begun = begin(self._request)
-        self.undone.moved, self._pieces = begun.moved, begun.pieces
+        request, undone = self._request, self.undone
+        forget_earlier_stops(request, self._asked_at)
+        self._begun = begun = begin(request, self._asked_at)
+        undone.moved, self._pieces = begun.moved, begun.pieces
+        if begun.run is not None:
+            undone.conversation_id = begun.run.conversation_id
+            undone.run_id = begun.run.pk
         if begun.done is not None:
             self._note(begun.done)
-        self.undone.untouched = begun.work[len(self.undone.rows) :]
+        undone.untouched = begun.work[len(undone.rows) :]
 
     def _note(self, done: PieceDone) -> None:
         """Note what a piece has done."""
@@ -138,9 +164,6 @@ class Undoing:
             return
         begun.change = done.change or begun.change
         undone.change_id = begun.change.pk if begun.change else None
-        if begun.run is not None:
-            undone.conversation_id = begun.run.conversation_id
-            undone.run_id = begun.run.pk
         self._leave(undone.failed)
 
     def _leave(self, failed: Group) -> None:
@@ -159,7 +182,8 @@ class Undoing:
         if self._pieces and not _is_of_all(error):
             before, failed = self._pieces[0].split()
         self._pieces = [Piece(groups=before)] if before else []
-        if before or self.undone.rows:
+        is_stopped = isinstance(error, Refused) and error.code == STOPPED
+        if before or self.undone.rows or is_stopped:
             self.undone.reason = str(_refused(error, request, is_begun=True))
             self._leave(failed)
             return None

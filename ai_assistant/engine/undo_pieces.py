@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.recorder import recording
@@ -19,24 +20,22 @@ from ai_assistant.changes.undo.values import (
     UndoPlan,
     UndoRequest,
     UndoRow,
-    UndoTarget,
 )
 from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
-from ai_assistant.engine.queries import UNDO_OTHERS, calls, changes, get_or_404, runs
 from ai_assistant.engine.snapshots import keep_snapshots, left_differing
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.engine.undo_snapshots import plan_of, roll_back
+from ai_assistant.engine.undo_stops import check_goes_on, is_stopped
+from ai_assistant.engine.undo_targets import change_sets, checked_user
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import UNFINISHED, Run
-from ai_assistant.safety.identity.permissions import fresh_user, may_use
 from ai_assistant.tools.data.undo.kept import KeptPermissions
 from ai_assistant.tools.data.undo.saving import AdminSaver, in_revision
-from ai_assistant.types import UserKey
 
 MOST_ROWS = 10_000  # of one group; images of more are not kept
 
@@ -55,6 +54,7 @@ class Begun:
     """What an undo works with, once its plan is the one that was shown."""
 
     request: UndoRequest
+    asked_at: datetime  # by the clock of the database
     moved: UndoPlan | None = None
     is_redo: bool = False
     work: list[UndoRow] = field(default_factory=list)
@@ -72,11 +72,12 @@ class Moved(Exception):
 
 
 @unit
-def begin(request: UndoRequest) -> Begun:
+def begin(request: UndoRequest, asked_at: datetime) -> Begun:
     """Compare the plan with what was shown; do all of it if that is not much."""
     user = checked_user(request.user_id)
     sets = change_sets(user, request.target)
-    begun = Begun(request=request, run=_locked(sets, request.asked_in))
+    run = _locked(sets, request.asked_in)
+    begun = Begun(request=request, asked_at=asked_at, run=run)
     if request.target.kind == "since":
         begun.run = Run.objects.get(pk=request.target.id)
     with taken_back_with(written_ones()):
@@ -85,7 +86,7 @@ def begin(request: UndoRequest) -> Begun:
             begun.moved = plan
             return begun
         _choose(begun, plan, sets, user)
-        if len(begun.pieces) == 1:
+        if len(begun.pieces) == 1 and not is_stopped(sets, asked_at):
             begun.done = _carry_out(begun, begun.pieces.pop(), begun.work, sets, user)
     return begun
 
@@ -97,8 +98,9 @@ def do_piece(begun: Begun, piece: Piece) -> PieceDone:
     user = checked_user(request.user_id)
     sets = change_sets(user, request.target)
     _locked(sets, request.asked_in)
+    check_goes_on(sets, begun.asked_at)
     if begun.change is not None:
-        _check_goes_on(begun.change)
+        _lock(begun.change)
     keys, piece.at = [row.key for row in rows], ""
     with taken_back_with(written_ones()):
         permissions = _permissions(begun, user)
@@ -154,52 +156,6 @@ def _carry_out(
     change_undone(change, work, target, request.choice, request.ip)
     differing = [row.key for row in (*left_differing(wholes), *restorer.differing())]
     return PieceDone(change=change, rows=work, differing=differing)
-
-
-# --- who, and what ---
-
-
-def checked_user(user_id: UserKey) -> Any:
-    user = fresh_user(user_id)
-    if user is None or not may_use(user):
-        raise Refused("permission", _("You may not use the assistant."))
-    return user
-
-
-def change_sets(user: Any, target: UndoTarget) -> list[ChangeSet]:
-    """Return the changes, oldest first. Raise Refused not_found if they are others'."""
-    sees_all = user.has_perm(UNDO_OTHERS)
-    visible: QuerySet[ChangeSet] = (
-        ChangeSet.objects.all() if sees_all else changes(user.pk)
-    )
-    visible = visible.select_related("run")
-    if target.kind == "since":
-        found = list(_since(user, visible, target.id))
-    elif target.kind == "change":
-        found = list(visible.filter(pk=target.id))
-    else:
-        kept = Q(run__conversation__deleted_at=None, kind=ChangeSet.Kind.CALL)
-        found = list(visible.filter(kept, **{target.kind: target.id}))
-    if not found and not _is_own(user, target):
-        raise Refused("not_found", _("These changes do not exist."))
-    return sorted(found, key=lambda one: (one.created_at, one.pk))
-
-
-def _since(
-    user: Any, visible: QuerySet[ChangeSet], run_id: UUID
-) -> QuerySet[ChangeSet]:
-    """Return what was changed in a conversation of the user from a run on."""
-    run = get_or_404(runs(user.pk), run_id, _("These changes do not exist."))
-    return visible.filter(
-        kind=ChangeSet.Kind.CALL,
-        run__conversation=run.conversation_id,
-        run__created_at__gte=run.created_at,
-    )
-
-
-def _is_own(user: Any, target: UndoTarget) -> bool:
-    rows: Any = {"run": runs, "since": runs, "call": calls}.get(target.kind)
-    return bool(rows and rows(user.pk).filter(pk=target.id).exists())
 
 
 def _locked(sets: Sequence[ChangeSet], asked_in: UUID | None) -> Run | None:
@@ -278,12 +234,10 @@ def _label(begun: Begun) -> str:
     return _("Redo") if begun.is_redo else _("Undo")
 
 
-def _check_goes_on(change: ChangeSet) -> None:
-    """Lock the change of an undo in pieces. Raise Refused if a person has stopped it."""
+def _lock(change: ChangeSet) -> None:
+    """Let nobody redo an undo in pieces while it goes on."""
     ChangeSet.objects.filter(pk=change.pk).update(tool=F("tool"))
     change.refresh_from_db()
-    if change.stop_requested:
-        raise Refused("stopped", _("It was stopped."))
 
 
 def _mark(sets: list[ChangeSet], condition: Q | None, change: ChangeSet | None) -> None:

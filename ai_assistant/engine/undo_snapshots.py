@@ -54,13 +54,19 @@ def plan_of(
     What a module brings back as a whole is one row, in the place of those of its parts.
     """
     every = list(sets)
-    plan = make_plan(every, permissions, only, among)
     rollbacks = [
         one for one in rollbacks_of(every, user) if only is None or one.key in only
     ]
+    if not rollbacks:
+        return make_plan(every, permissions, only, among)
+    # Of all, whatever is chosen: what comes back along has no row to choose.
+    plan = make_plan(every, permissions)
     rows = [_row(one, plan, permissions) for one in rollbacks]
-    covered = {id(part) for row in rows for part in row.covered}
-    plan.rows = [*rows, *(row for row in plan.rows if id(row) not in covered)]
+    covered = {part.key for row in rows for part in row.covered}
+    if only is not None:
+        plan = make_plan(every, permissions, {*only, *covered})
+    others = (row for row in plan.rows if row.obj is None or row.key not in covered)
+    plan.rows = [*rows, *others]
     return plan
 
 

@@ -48,12 +48,12 @@ Rows = Annotated[
     tuple[str, ...],
     Field(
         max_length=MOST_ROWS,
-        description='"app.model:id" of the objects to undo; without it all of them',
+        description='"app.model:id" of some objects',
     ),
 ]
 Of = Annotated[
     UUID | None,
-    Field(description="of a past answer, call or change; without all, the last one"),
+    Field(description="its id"),
 ]
 
 
@@ -118,9 +118,8 @@ def undo_changes(
     """
     Take back what you have changed for this user, all of it or some objects.
 
-    Without run, call and change: what your last answer in this conversation changed
-    that is not undone yet. What people changed since stays. The result has the id of
-    the change that this was: with that as `change` it is redone.
+    Without an id: what your last answer here changed. What people changed since
+    stays. The result has the id of this change: with it as `change` it is redone.
     """
     if not context.actions.plan:
         raise ToolFailed(_("Only a person who has seen what it does can approve it."))

@@ -1,16 +1,23 @@
 """Parts of the doctor's report: budgets, programs and the policy."""
 
 import asyncio
+import os
 from collections.abc import Mapping
+from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+from django.core.files.storage import FileSystemStorage
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.models import Q
 
 from ai_assistant import conf
+from ai_assistant.changes.capture.files import backup_storage
+from ai_assistant.engine.queries import failed_hooks
 from ai_assistant.exceptions import AssistantError, ImproperlyConfiguredAssistant
+from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.models.token import AccessToken
@@ -25,6 +32,7 @@ from ai_assistant.safety.policy.policy import meant_by, site_rules, tool_verdict
 from ai_assistant.types import ToolDefinition, Usage, Verdict
 
 MILLION_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+PROBE = "probe"  # the name of no file
 TOKENS = 1_000  # of which the price is asked, to see whether there is one
 
 
@@ -112,6 +120,24 @@ def _verdict_of(tool: ToolDefinition, user: Any, module: str) -> Verdict:
     return tool_verdict(tool, user=user, module=module)
 
 
+def hooks_in_words() -> str:
+    """Return the hooks, with where each applies and who has registered it."""
+    said = [
+        f"{hook.name} ({hook.origin}; {hook.where}{'; guard' if hook.guard else ''})"
+        for hook in registry.hooks()
+    ]
+    return "; ".join(said) or "none"
+
+
+def failed_hooks_in_words() -> str:
+    """Return which hooks have failed in the last day, with the error; empty for none."""
+    found = failed_hooks(clock.now() - timedelta(days=1))
+    return "; ".join(
+        f"{name!r} at {one['point']}, {one['count']} times: {one['error']}"
+        for name, one in sorted(found.items())
+    )
+
+
 def idle_rules() -> list[str]:
     """Return the stored rules that match no tool or no module."""
     modules = {"", *module_ids()}
@@ -124,6 +150,23 @@ def idle_rules() -> list[str]:
         for row in rows
         if not meant_by(row.tools, registry.tools()) or row.module not in modules
     ]
+
+
+def place_of_old_files() -> str:
+    """
+    Return where the old files of changes are kept. Raise what the storage raises.
+
+    Nothing is written: a folder would be that of who runs this, not of the site.
+    """
+    storage = backup_storage()
+    if not isinstance(storage, FileSystemStorage):
+        storage.exists(PROBE)
+        return type(storage).__name__
+    place = Path(storage.location)
+    folder = next(one for one in (place, *place.parents) if one.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(folder)
+    return str(place)
 
 
 def count_of_rules() -> str:

@@ -6,6 +6,7 @@ own tables, and may be about other people.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -13,16 +14,23 @@ from django.db.models import Model, QuerySet
 from ai_assistant.engine import queries
 from ai_assistant.models import clock
 from ai_assistant.models.audit import AuditEntry
-from ai_assistant.models.token import AccessToken
+from ai_assistant.models.token import AccessToken, Share
 from ai_assistant.models.usage import UsageLedger
 
-CONVERSATION = ("id", "title", "shown_run_id", "created_at", "updated_at")
-MESSAGE = ("id", "run_id", "position", "role", "state", "parts", "created_at")
+CONVERSATION = (
+    *("id", "title", "parent_call_id", "shown_run_id", "created_at", "updated_at"),
+)
+SHARE = ("created_at", "expires_at")  # of its link: not the digest
+MESSAGE = (
+    *("id", "run_id", "position", "role", "origin", "label", "state", "parts"),
+    "created_at",
+)
 RUN = (
     *("id", "after_id", "continues_id", "wish", "state", "error_code", "error_text"),
-    *("profile", "module"),
+    *("profile", "agent", "root_id", "module", "channel"),
     *("page_path", "page_title", "context", "look_only", "created_at", "finished_at"),
 )
+STEP = ("index", "model", "prompt", "created_at")  # its prompt names texts
 QUEUED = ("id", "text", "page_path", "page_title", "context", "created_at")
 CALL = (
     *("id", "parent_id", "name", "label", "effect", "arguments", "arguments_text"),
@@ -78,20 +86,32 @@ def parts(user: Any) -> Iterator[tuple[str, Iterable[dict[str, Any]]]]:
 
 
 def _conversations(user: Any) -> Iterator[dict[str, Any]]:
-    conversations = queries.stored_conversations(user.pk).order_by("created_at")
-    for conversation in conversations.iterator():
+    own = queries.stored_conversations(user.pk).order_by("created_at")
+    asked = queries.conversations_of_agents(user.pk).order_by("created_at")
+    for conversation in chain(own.iterator(), asked.iterator()):
         queued = queries.queued_messages(conversation.pk)
         yield {
             **_fields(conversation, CONVERSATION),
+            "shared": Share.objects.filter(conversation=conversation)
+            .values(*SHARE)
+            .first(),
             "messages": list(conversation.messages.values(*MESSAGE)),
             "queued": list(queued.values(*QUEUED)),
+            "prompt_texts": dict(_prompt_texts(conversation)),
             "runs": [_run(run) for run in conversation.runs.order_by("created_at")],
         }
+
+
+def _prompt_texts(conversation: Any) -> Iterable[tuple[str, str]]:
+    """Return the words that models were given, by the name that steps have for them."""
+    texts: QuerySet[Any] = conversation.prompt_texts.order_by("pk")
+    return texts.values_list("digest", "text")
 
 
 def _run(run: Any) -> dict[str, Any]:
     return {
         **_fields(run, RUN),
+        "steps": list(run.steps.values(*STEP)),
         "calls": list(run.calls.values(*CALL)),
         "interrupts": list(run.interrupts.values(*INTERRUPT)),
         "changes": list(_changes(run.change_sets.all())),

@@ -6,6 +6,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+import django.core.validators
+
 
 class Migration(migrations.Migration):
     initial = True
@@ -69,6 +71,7 @@ class Migration(migrations.Migration):
                 ("context", models.JSONField(blank=True, default=dict)),
                 ("look_only", models.BooleanField(default=False)),
                 ("profile", models.CharField(default="default", max_length=100)),
+                ("agent", models.CharField(blank=True, max_length=64)),
                 (
                     "channel",
                     models.CharField(
@@ -76,10 +79,16 @@ class Migration(migrations.Migration):
                             ("panel", "the panel"),
                             ("agui", "AG-UI"),
                             ("api", "the API"),
+                            ("code", "code of the site"),
                         ],
                         default="panel",
                         max_length=8,
                     ),
+                ),
+                ("start_depth", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "context_rounds",
+                    models.PositiveSmallIntegerField(blank=True, null=True),
                 ),
                 (
                     "id",
@@ -106,6 +115,8 @@ class Migration(migrations.Migration):
                 ("wish", models.CharField(blank=True, max_length=20)),
                 ("idempotency_key", models.CharField(max_length=64)),
                 ("module", models.CharField(blank=True, max_length=100)),
+                ("fallback", models.CharField(blank=True, max_length=100)),
+                ("fallback_code", models.CharField(blank=True, max_length=64)),
                 ("loaded_tools", models.JSONField(blank=True, default=list)),
                 ("tool_versions", models.JSONField(blank=True, default=dict)),
                 (
@@ -118,6 +129,7 @@ class Migration(migrations.Migration):
                             ("waiting_answer", "waiting for an answer"),
                             ("waiting_browser", "waiting for the browser"),
                             ("waiting_task", "waiting for a long task"),
+                            ("waiting_run", "waiting for another agent"),
                             ("waiting_retry", "waiting to try again"),
                             ("succeeded", "succeeded"),
                             ("failed", "failed"),
@@ -141,6 +153,13 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveIntegerField(default=0)),
                 ("stop_requested", models.BooleanField(default=False)),
                 ("running_s", models.FloatField(default=0)),
+                ("state_values", models.JSONField(blank=True, default=dict)),
+                ("state_version", models.PositiveIntegerField(default=0)),
+                ("state_data", models.JSONField(blank=True, default=list)),
+                ("hook_errors", models.JSONField(blank=True, default=list)),
+                ("chain", models.UUIDField(blank=True, null=True)),
+                ("chain_steps", models.PositiveIntegerField(default=0)),
+                ("chain_s", models.FloatField(default=0)),
                 (
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="created"),
@@ -458,10 +477,6 @@ class Migration(migrations.Migration):
                 ("gaps", models.JSONField(blank=True, default=list)),
                 ("snapshots", models.JSONField(editable=False, null=True)),
                 (
-                    "stop_requested",
-                    models.BooleanField(default=False, editable=False),
-                ),
-                (
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="time"),
                 ),
@@ -529,6 +544,10 @@ class Migration(migrations.Migration):
                     models.DateTimeField(blank=True, null=True, verbose_name="deleted"),
                 ),
                 (
+                    "summaries",
+                    models.PositiveIntegerField(default=0, editable=False),
+                ),
+                (
                     "owner",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
@@ -550,7 +569,47 @@ class Migration(migrations.Migration):
                         "undo_changes",
                         "Can undo what the assistant changed for others",
                     ),
+                    (
+                        "share_conversation",
+                        "Can share own conversations with others",
+                    ),
+                    (
+                        "view_shared_conversations",
+                        "Can read conversations shared by others",
+                    ),
                 ),
+            },
+        ),
+        migrations.CreateModel(
+            name="Share",
+            fields=[
+                (
+                    "conversation",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="share",
+                        serialize=False,
+                        to="ai_assistant.conversation",
+                    ),
+                ),
+                (
+                    "digest",
+                    models.CharField(editable=False, max_length=64, unique=True),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, verbose_name="created"),
+                ),
+                (
+                    "expires_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="expires"),
+                ),
+            ],
+            options={
+                "verbose_name": "shared conversation",
+                "verbose_name_plural": "shared conversations",
+                "default_permissions": (),
             },
         ),
         migrations.CreateModel(
@@ -716,6 +775,23 @@ class Migration(migrations.Migration):
                 ("text", models.TextField(blank=True)),
             ],
         ),
+        migrations.CreateModel(
+            name="UndoStop",
+            fields=[
+                (
+                    "change_set",
+                    models.OneToOneField(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="ai_assistant.changeset",
+                    ),
+                ),
+                ("asked_at", models.DateTimeField(auto_now=True)),
+            ],
+        ),
         migrations.AddField(
             model_name="run",
             name="conversation",
@@ -795,7 +871,11 @@ class Migration(migrations.Migration):
                 (
                     "role",
                     models.CharField(
-                        choices=[("user", "user"), ("assistant", "assistant")],
+                        choices=[
+                            ("user", "user"),
+                            ("assistant", "assistant"),
+                            ("summary", "summary"),
+                        ],
                         max_length=16,
                     ),
                 ),
@@ -805,9 +885,24 @@ class Migration(migrations.Migration):
                         choices=[
                             ("person", "the person"),
                             ("app", "the assistant's own page"),
+                            ("hook", "code of the site"),
+                            ("code", "code of the site"),
+                            ("agent", "another agent"),
                         ],
                         default="person",
                         max_length=16,
+                    ),
+                ),
+                (
+                    "label",
+                    models.CharField(
+                        choices=[
+                            ("site", "words of the site"),
+                            ("data", "data"),
+                            ("user", "words of the user"),
+                        ],
+                        default="user",
+                        max_length=8,
                     ),
                 ),
                 (
@@ -817,12 +912,17 @@ class Migration(migrations.Migration):
                             ("complete", "complete"),
                             ("interrupted", "stopped"),
                             ("failed", "cut off"),
+                            ("undone", "taken back"),
                         ],
                         default="complete",
                         max_length=16,
                     ),
                 ),
                 ("parts", models.JSONField(default=list)),
+                (
+                    "sums_up_to",
+                    models.PositiveIntegerField(blank=True, null=True),
+                ),
                 ("key", models.CharField(blank=True, max_length=64)),
                 ("client_id", models.CharField(blank=True, max_length=200)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1053,6 +1153,7 @@ class Migration(migrations.Migration):
                 ("finish_reason", models.CharField(max_length=40)),
                 ("provider_fields", models.JSONField(default=dict)),
                 ("model", models.CharField(max_length=200)),
+                ("prompt", models.JSONField(default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "message",
@@ -1103,7 +1204,12 @@ class Migration(migrations.Migration):
                 ("background", models.BooleanField(default=False)),
                 ("approved", models.BooleanField(default=False)),
                 ("asks", models.BooleanField(default=False)),
+                (
+                    "context_rounds",
+                    models.PositiveSmallIntegerField(blank=True, null=True),
+                ),
                 ("asks_because", models.CharField(blank=True, max_length=300)),
+                ("hooked", models.JSONField(blank=True, default=dict)),
                 (
                     "status",
                     models.CharField(
@@ -1367,6 +1473,7 @@ class Migration(migrations.Migration):
                         verbose_name="cost in USD",
                     ),
                 ),
+                ("suggested", models.JSONField(blank=True, default=list)),
                 (
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="time"),
@@ -1413,6 +1520,7 @@ class Migration(migrations.Migration):
                 ("context", models.JSONField(blank=True, default=dict)),
                 ("look_only", models.BooleanField(default=False)),
                 ("profile", models.CharField(default="default", max_length=100)),
+                ("agent", models.CharField(blank=True, max_length=64)),
                 (
                     "channel",
                     models.CharField(
@@ -1420,10 +1528,16 @@ class Migration(migrations.Migration):
                             ("panel", "the panel"),
                             ("agui", "AG-UI"),
                             ("api", "the API"),
+                            ("code", "code of the site"),
                         ],
                         default="panel",
                         max_length=8,
                     ),
+                ),
+                ("start_depth", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "context_rounds",
+                    models.PositiveSmallIntegerField(blank=True, null=True),
                 ),
                 (
                     "id",
@@ -1437,6 +1551,19 @@ class Migration(migrations.Migration):
                 ("key", models.CharField(max_length=64)),
                 ("position", models.PositiveIntegerField()),
                 ("text", models.TextField()),
+                ("command", models.JSONField(blank=True, default=dict)),
+                (
+                    "label",
+                    models.CharField(
+                        choices=[
+                            ("site", "words of the site"),
+                            ("data", "data"),
+                            ("user", "words of the user"),
+                        ],
+                        default="user",
+                        max_length=8,
+                    ),
+                ),
                 ("told_run", models.UUIDField(blank=True, null=True)),
                 ("held", models.CharField(blank=True, max_length=64)),
                 ("dropped_at", models.DateTimeField(blank=True, null=True)),
@@ -1503,6 +1630,46 @@ class Migration(migrations.Migration):
             model_name="run",
             index=models.Index(fields=["created_at"], name="aia_run_time"),
         ),
+        migrations.AddField(
+            model_name="conversation",
+            name="parent_call",
+            field=models.OneToOneField(
+                blank=True,
+                editable=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="child_conversation",
+                to="ai_assistant.toolcall",
+            ),
+        ),
+        migrations.AddField(
+            model_name="run",
+            name="root",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="delegated",
+                to="ai_assistant.run",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("root__isnull", False)),
+                fields=["root"],
+                name="aia_run_root",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("channel", "code")),
+                fields=["user", "state"],
+                name="aia_run_of_code",
+            ),
+        ),
         migrations.AddConstraint(
             model_name="run",
             constraint=models.UniqueConstraint(
@@ -1522,6 +1689,7 @@ class Migration(migrations.Migration):
                             "waiting_answer",
                             "waiting_browser",
                             "waiting_task",
+                            "waiting_run",
                             "waiting_retry",
                         ),
                     )
@@ -1663,5 +1831,587 @@ class Migration(migrations.Migration):
                 fields=["run"],
                 name="aia_usage_open",
             ),
+        ),
+        migrations.CreateModel(
+            name="ConfigurationVersion",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("number", models.PositiveBigIntegerField(default=0)),
+            ],
+            options={
+                "verbose_name": "configuration version",
+                "verbose_name_plural": "configuration versions",
+            },
+        ),
+        migrations.CreateModel(
+            name="Instruction",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(-[a-z0-9]+)*$",
+                                "Use lower-case letters, digits and single hyphens: weekly-report.",
+                            )
+                        ],
+                        verbose_name="name",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "module",
+                    models.CharField(blank=True, max_length=100, verbose_name="module"),
+                ),
+                (
+                    "model",
+                    models.CharField(
+                        blank=True, max_length=200, verbose_name="model or app"
+                    ),
+                ),
+                (
+                    "view",
+                    models.CharField(blank=True, max_length=200, verbose_name="view"),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="language"
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(default=0, verbose_name="priority"),
+                ),
+                ("text", models.TextField(max_length=4000, verbose_name="text")),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "instruction",
+                "verbose_name_plural": "instructions",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("name",), name="aia_instruction_name"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="PromptCommand",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(-[a-z0-9]+)*$",
+                                "Use lower-case letters, digits and single hyphens: weekly-report.",
+                            )
+                        ],
+                        verbose_name="name",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "module",
+                    models.CharField(blank=True, max_length=100, verbose_name="module"),
+                ),
+                (
+                    "model",
+                    models.CharField(
+                        blank=True, max_length=200, verbose_name="model or app"
+                    ),
+                ),
+                (
+                    "view",
+                    models.CharField(blank=True, max_length=200, verbose_name="view"),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="language"
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(default=0, verbose_name="priority"),
+                ),
+                (
+                    "description",
+                    models.CharField(
+                        blank=True, max_length=1024, verbose_name="description"
+                    ),
+                ),
+                ("text", models.TextField(max_length=8000, verbose_name="text")),
+                (
+                    "arguments",
+                    models.JSONField(
+                        blank=True, default=dict, verbose_name="arguments"
+                    ),
+                ),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="owner",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "prompt command",
+                "verbose_name_plural": "prompt commands",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("name", "owner"), name="aia_command_name"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("owner", None)),
+                        fields=("name",),
+                        name="aia_command_name_of_site",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Skill",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(-[a-z0-9]+)*$",
+                                "Use lower-case letters, digits and single hyphens: weekly-report.",
+                            )
+                        ],
+                        verbose_name="name",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "module",
+                    models.CharField(blank=True, max_length=100, verbose_name="module"),
+                ),
+                (
+                    "model",
+                    models.CharField(
+                        blank=True, max_length=200, verbose_name="model or app"
+                    ),
+                ),
+                (
+                    "view",
+                    models.CharField(blank=True, max_length=200, verbose_name="view"),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="language"
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(default=0, verbose_name="priority"),
+                ),
+                (
+                    "description",
+                    models.CharField(max_length=1024, verbose_name="description"),
+                ),
+                ("body", models.TextField(max_length=50000, verbose_name="body")),
+                (
+                    "allowed_tools",
+                    models.TextField(
+                        blank=True, max_length=2000, verbose_name="allowed tools"
+                    ),
+                ),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "skill",
+                "verbose_name_plural": "skills",
+                "constraints": [
+                    models.UniqueConstraint(fields=("name",), name="aia_skill_name")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Suggestion",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(-[a-z0-9]+)*$",
+                                "Use lower-case letters, digits and single hyphens: weekly-report.",
+                            )
+                        ],
+                        verbose_name="name",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "module",
+                    models.CharField(blank=True, max_length=100, verbose_name="module"),
+                ),
+                (
+                    "model",
+                    models.CharField(
+                        blank=True, max_length=200, verbose_name="model or app"
+                    ),
+                ),
+                (
+                    "view",
+                    models.CharField(blank=True, max_length=200, verbose_name="view"),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="language"
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(default=0, verbose_name="priority"),
+                ),
+                ("label", models.CharField(max_length=200, verbose_name="label")),
+                (
+                    "text",
+                    models.CharField(blank=True, max_length=2000, verbose_name="text"),
+                ),
+                (
+                    "path",
+                    models.CharField(
+                        blank=True, max_length=500, verbose_name="page to open"
+                    ),
+                ),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "suggestion",
+                "verbose_name_plural": "suggestions",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("name",), name="aia_suggestion_name"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="PromptText",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("digest", models.CharField(max_length=32)),
+                ("text", models.TextField()),
+                (
+                    "conversation",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="prompt_texts",
+                        to="ai_assistant.conversation",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "text of a prompt",
+                "verbose_name_plural": "texts of prompts",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("conversation", "digest"), name="aia_prompt_text"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Agent",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(-[a-z0-9]+)*$",
+                                "Use lower-case letters, digits and single hyphens: weekly-report.",
+                            )
+                        ],
+                        verbose_name="name",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "module",
+                    models.CharField(blank=True, max_length=100, verbose_name="module"),
+                ),
+                (
+                    "model",
+                    models.CharField(
+                        blank=True, max_length=200, verbose_name="model or app"
+                    ),
+                ),
+                (
+                    "view",
+                    models.CharField(blank=True, max_length=200, verbose_name="view"),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="language"
+                    ),
+                ),
+                (
+                    "priority",
+                    models.SmallIntegerField(default=0, verbose_name="priority"),
+                ),
+                (
+                    "label",
+                    models.CharField(blank=True, max_length=100, verbose_name="label"),
+                ),
+                (
+                    "description",
+                    models.CharField(
+                        blank=True, max_length=1024, verbose_name="description"
+                    ),
+                ),
+                (
+                    "text",
+                    models.TextField(
+                        blank=True, max_length=4000, verbose_name="instructions"
+                    ),
+                ),
+                (
+                    "profile",
+                    models.CharField(
+                        blank=True, max_length=100, verbose_name="profile"
+                    ),
+                ),
+                (
+                    "reasoning",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="reasoning"
+                    ),
+                ),
+                (
+                    "modules",
+                    models.TextField(
+                        blank=True, max_length=2000, verbose_name="modules"
+                    ),
+                ),
+                (
+                    "tools",
+                    models.TextField(blank=True, max_length=2000, verbose_name="tools"),
+                ),
+                (
+                    "steps",
+                    models.PositiveSmallIntegerField(
+                        blank=True, null=True, verbose_name="steps"
+                    ),
+                ),
+                (
+                    "run_s",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="running time in seconds",
+                    ),
+                ),
+                (
+                    "loop",
+                    models.CharField(blank=True, max_length=100, verbose_name="loop"),
+                ),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "agent",
+                "verbose_name_plural": "agents",
+                "constraints": [
+                    models.UniqueConstraint(fields=("name",), name="aia_agent_name")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Memory",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("text", models.CharField(max_length=500, verbose_name="text")),
+                (
+                    "words",
+                    models.CharField(
+                        choices=[
+                            ("user", "typed by the author"),
+                            ("data", "written by the assistant"),
+                        ],
+                        default="data",
+                        editable=False,
+                        max_length=4,
+                        verbose_name="words",
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, verbose_name="created"),
+                ),
+                (
+                    "author",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="author",
+                    ),
+                ),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="owner",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "memory",
+                "verbose_name_plural": "memories",
+                "ordering": ("-created_at", "-pk"),
+            },
         ),
     ]

@@ -2,7 +2,16 @@
 
 from ai_assistant.models.audit import AuditEntry, AuditHead
 from ai_assistant.models.call import BackgroundCall, ToolCall, ToolVersion
-from ai_assistant.models.change import ChangeSet, FileChange, RowChange
+from ai_assistant.models.change import ChangeSet, FileChange, RowChange, UndoStop
+from ai_assistant.models.configuration import (
+    Agent,
+    ConfigurationVersion,
+    Instruction,
+    Memory,
+    PromptCommand,
+    Skill,
+    Suggestion,
+)
 from ai_assistant.models.conversation import (
     Conversation,
     Feedback,
@@ -13,34 +22,45 @@ from ai_assistant.models.event import RunEvent
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ExecutorProcess, ObjectLock
 from ai_assistant.models.policy import Grant, PolicyRule
+from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import ClientRun, Run, Step, StopRequest
-from ai_assistant.models.token import AccessToken
+from ai_assistant.models.token import AccessToken, Share
 from ai_assistant.models.usage import Budget, UsageLedger
 
 __all__ = [
     "AccessToken",
+    "Agent",
     "AuditEntry",
     "AuditHead",
     "BackgroundCall",
     "Budget",
     "ChangeSet",
     "ClientRun",
+    "ConfigurationVersion",
     "Conversation",
     "ExecutorProcess",
     "Feedback",
     "FileChange",
     "Grant",
+    "Instruction",
     "Interrupt",
+    "Memory",
     "Message",
     "ObjectLock",
     "PolicyRule",
+    "PromptCommand",
+    "PromptText",
     "QueuedMessage",
     "RowChange",
     "Run",
     "RunEvent",
+    "Share",
+    "Skill",
     "Step",
     "StopRequest",
+    "Suggestion",
     "ToolCall",
     "ToolVersion",
+    "UndoStop",
     "UsageLedger",
 ]

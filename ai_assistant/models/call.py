@@ -85,7 +85,11 @@ class ToolCall(models.Model):
     background = models.BooleanField(default=False)
     approved = models.BooleanField(default=False)
     asks = models.BooleanField(default=False)  # it has to be approved
+    # For how many messages of the person its result is told; None: for ever.
+    context_rounds = models.PositiveSmallIntegerField(null=True, blank=True)
     asks_because = models.CharField(max_length=300, blank=True)  # for its card
+    # What hooks made of it before it was shown: by, refused, approval, changed_by, asked.
+    hooked = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING

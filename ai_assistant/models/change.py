@@ -62,8 +62,6 @@ class ChangeSet(models.Model):
     # Of modules, see `engine.snapshots`: a list of {module, page, model, object_id, text,
     # before: what the module took, after: its digest after the change}; or None.
     snapshots = models.JSONField(null=True, editable=False)
-    # Of an undo in pieces: it ends before the next one.
-    stop_requested = models.BooleanField(default=False, editable=False)
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)
 
     objects = ChangeSetManager()
@@ -123,6 +121,8 @@ class RowChange(models.Model):
         related_name="undone_rows",
     )
 
+    old_files: list["FileChange"]  # of rows that an undo has read, see FILES
+
     objects = RowChangeQuerySet.as_manager()
 
     class Meta:
@@ -155,3 +155,23 @@ class FileChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.field} of {self.row_id}"
+
+
+class UndoStop(models.Model):
+    """
+    A request to stop the undo of a change, until another undo of it begins.
+
+    A row of its own, as `StopRequest` is: that of the change is locked while it is undone.
+    """
+
+    change_set = models.OneToOneField(
+        ChangeSet,
+        primary_key=True,
+        db_constraint=False,
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
+    asked_at = DatabaseTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"{self.change_set_id} at {self.asked_at}"

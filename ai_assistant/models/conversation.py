@@ -1,6 +1,7 @@
 """Conversations, their messages, feedback, and queued messages."""
 
 import uuid
+from collections.abc import Mapping
 from typing import Any, Self
 
 from django.conf import settings
@@ -17,8 +18,12 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     """Conversations, and whose they are."""
 
     def own(self, user_id: UserKey) -> Self:
-        """Return those that a user has: a deleted one is gone, for the user too."""
-        return self.filter(owner_id=user_id, deleted_at=None)
+        """
+        Return those that a user has: a deleted one is gone, for the user too.
+
+        One of an agent that was asked belongs to its call.
+        """
+        return self.filter(owner_id=user_id, deleted_at=None, parent_call=None)
 
     def lock_row(self) -> bool:
         """
@@ -44,6 +49,15 @@ class Conversation(models.Model):
     title = models.CharField(_("title"), max_length=200, blank=True)
     # A client's own name for it, where that is not the id.
     thread_id = models.CharField(max_length=200, blank=True, editable=False)
+    # The call of another agent that has asked for it: it is hidden, and goes with it.
+    parent_call = models.OneToOneField(
+        "ai_assistant.ToolCall",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="child_conversation",
+    )
     is_renamed = models.BooleanField(default=False)  # by a person: no other title then
     # The last run of the branch that is shown; without one the newest of all.
     shown_run = models.ForeignKey(
@@ -61,6 +75,9 @@ class Conversation(models.Model):
     archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
     # Gone for its owner; the row follows when the time to undo it is over.
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
+    summaries = models.PositiveIntegerField(
+        default=0, editable=False
+    )  # how many were made or taken back: a page sees that there is another
 
     objects = ConversationQuerySet.as_manager()
 
@@ -88,10 +105,18 @@ class Conversation(models.Model):
             ("view_assistant", _("Can view the assistant and own history")),
             ("use_assistant", _("Can ask the assistant and answer it")),
             ("undo_changes", _("Can undo what the assistant changed for others")),
+            ("share_conversation", _("Can share own conversations with others")),
+            ("view_shared_conversations", _("Can read conversations shared by others")),
         )
 
     def __str__(self) -> str:
         return self.title or str(self.id)
+
+    @property
+    def open_link(self) -> Any:
+        """The Share by which others may read it now; None if there is none."""
+        link = getattr(self, "share", None)
+        return None if link is None or link.is_expired else link
 
 
 NEXT_POSITION = """
@@ -102,6 +127,12 @@ NEXT_POSITION = """
 
 class MessageManager(models.Manager["Message"]):
     """Messages; `append` gives a new one its position."""
+
+    def questions(self) -> models.QuerySet["Message"]:
+        """Return the messages that runs answer: what is said meanwhile is none."""
+        said = Message.objects.filter(run=models.OuterRef("run"), role="user")
+        first = said.order_by("position").values("pk")[:1]
+        return self.filter(pk=models.Subquery(first))
 
     def append(self, message: "Message") -> None:
         """
@@ -114,28 +145,44 @@ class MessageManager(models.Manager["Message"]):
         insert_row(message, {"position": (NEXT_POSITION, [key])})
 
 
+COMMAND_KEYS = ("name", "arguments", "label", "near")  # of what a message keeps of it
+
+
 class Message(models.Model):
     """
     One entry of a conversation: a role and ordered parts.
 
-    A user's message has one text part. An assistant's message is one model call;
+    A summary stands for the messages up to `sums_up_to` of its run and of those before
+    it, which stay. A user's message has one text part, with the `command` that it is. An assistant's message is one model call;
     its parts are reasoning, text and the ids of its tool calls, in order.
     """
 
     class Role(models.TextChoices):
         USER = "user", _("user")
         ASSISTANT = "assistant", _("assistant")
+        SUMMARY = "summary", _("summary")  # of what stands above, by a model
 
     class Origin(models.TextChoices):
         """Who wrote a user's message."""
 
         PERSON = "person", _("the person")
         APP = "app", _("the assistant's own page")  # the words of a button
+        HOOK = "hook", _("code of the site")  # another round that a hook asked for
+        CODE = "code", _("code of the site")  # that has started the run
+        AGENT = "agent", _("another agent")  # that has asked this one
+
+    class Label(models.TextChoices):
+        """What the words of a user's message may cause; see types.Label."""
+
+        SITE = "site", _("words of the site")
+        DATA = "data", _("data")
+        USER = "user", _("words of the user")
 
     class State(models.TextChoices):
         COMPLETE = "complete", _("complete")
         INTERRUPTED = "interrupted", _("stopped")
         FAILED = "failed", _("cut off")
+        UNDONE = "undone", _("taken back")  # a summary, by the person
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
@@ -145,8 +192,11 @@ class Message(models.Model):
     position = models.PositiveIntegerField()  # 0-based within the conversation
     role = models.CharField(max_length=16, choices=Role)
     origin = models.CharField(max_length=16, choices=Origin, default=Origin.PERSON)
+    label = models.CharField(max_length=8, choices=Label, default=Label.USER)
     state = models.CharField(max_length=16, choices=State, default=State.COMPLETE)
     parts = models.JSONField(default=list)
+    # Of a summary: the position of the last message that it stands for.
+    sums_up_to = models.PositiveIntegerField(null=True, blank=True)
     key = models.CharField(max_length=64, blank=True)  # of a send; makes it idempotent
     # A client's own id of the message, where that is not the primary key.
     client_id = models.CharField(max_length=200, blank=True)
@@ -173,10 +223,50 @@ class Message(models.Model):
     def __str__(self) -> str:
         return f"{self.role} {self.position}"
 
+    @classmethod
+    def said(
+        cls,
+        run: Run,
+        key: str,
+        text: str,
+        command: Mapping[str, Any] | None = None,
+        *,
+        label: str = Label.USER,
+    ) -> Self:
+        """
+        Return what a person says to a run, or code of the site; not stored yet.
+
+        The text of a command is what it stands for; what was typed is kept beside it.
+        """
+        part: dict[str, Any] = {"type": "text", "text": text}
+        if command:
+            kept = {name: command[name] for name in COMMAND_KEYS}
+            part["text"] = command["prompt"] or text
+            part["command"] = {**kept, "typed": text}
+        return cls(
+            conversation_id=run.conversation_id,
+            run=run,
+            key=key,
+            role=cls.Role.USER,
+            origin=cls.Origin.PERSON if label == cls.Label.USER else cls.Origin.CODE,
+            label=label,
+            parts=[part],
+        )
+
     @property
     def text(self) -> str:
         """The text of the message, without reasoning and calls."""
         return text_of(self.parts)
+
+    @property
+    def command(self) -> dict[str, Any]:
+        """The command that a person has sent, empty without one; see SentCommand."""
+        return self.parts[0].get("command", {}) if self.parts else {}
+
+    @property
+    def typed(self) -> str:
+        """What a person has typed: of a command its line, else the text."""
+        return str(self.command.get("typed", self.text))
 
 
 def text_of(parts: list[dict[str, Any]]) -> str:
@@ -268,7 +358,11 @@ class QueuedMessage(SentFields):
     )
     key = models.CharField(max_length=64)  # of the send; makes it idempotent
     position = models.PositiveIntegerField()  # within the conversation, with gaps
-    text = models.TextField()
+    text = models.TextField()  # as it was typed
+    command = models.JSONField(default=dict, blank=True)  # see SentCommand
+    label = models.CharField(
+        max_length=8, choices=Message.Label, default=Message.Label.USER
+    )
 
     # The run that is to read it in its next step; see `ai_assistant.engine.lifecycle.steering`.
     told_run = models.UUIDField(null=True, blank=True)

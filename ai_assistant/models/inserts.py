@@ -46,8 +46,12 @@ def insert_row(row: Model, computed: Columns | None = None) -> None:
     row._state.adding, row._state.db = False, connection.alias
 
 
-def insert_rows(rows: Sequence[Model]) -> None:
-    """Insert rows of one model, in one statement; the objects lack what is set then."""
+def insert_rows(rows: Sequence[Model], *, or_ignore: bool = False) -> None:
+    """
+    Insert rows of one model, in one statement; the objects lack what is set then.
+
+    `or_ignore`: those that a constraint refuses are there already.
+    """
     if not rows:
         return
     model = type(rows[0])
@@ -61,7 +65,8 @@ def insert_rows(rows: Sequence[Model]) -> None:
     ]
     sql = f"INSERT INTO {model._meta.db_table} ({names}) VALUES "
     with connection.cursor() as cursor:
-        cursor.execute(sql + ", ".join([marks] * len(rows)), arguments)
+        conflict = " ON CONFLICT DO NOTHING" if or_ignore else ""
+        cursor.execute(sql + ", ".join([marks] * len(rows)) + conflict, arguments)
 
 
 def _value(row: Model, field: "Field[Any, Any]", mark: str) -> list[Any]:

@@ -27,6 +27,7 @@ class Interrupt(models.Model):
         QUESTION = "question", _("question")
         TASK = "task", _("long task")
         BROWSER = "browser", _("browser")
+        RUN = "run", _("another agent")
 
     class QuestionKind(models.TextChoices):
         TEXT = "text", _("text")

@@ -17,6 +17,7 @@ class RunState(models.TextChoices):
     WAITING_ANSWER = "waiting_answer", _("waiting for an answer")
     WAITING_BROWSER = "waiting_browser", _("waiting for the browser")
     WAITING_TASK = "waiting_task", _("waiting for a long task")
+    WAITING_RUN = "waiting_run", _("waiting for another agent")
     WAITING_RETRY = "waiting_retry", _("waiting to try again")
     SUCCEEDED = "succeeded", _("succeeded")
     FAILED = "failed", _("failed")
@@ -31,11 +32,14 @@ WAITING = (
     *WAITING_FOR_PERSON,
     RunState.WAITING_BROWSER,
     RunState.WAITING_TASK,
+    RunState.WAITING_RUN,
     RunState.WAITING_RETRY,
 )
 UNFINISHED = (RunState.QUEUED, RunState.RUNNING, *WAITING)
-# These need no person who answers.
-UNATTENDED = tuple(state for state in UNFINISHED if state not in WAITING_FOR_PERSON)
+# These need no person who answers. What waits for another agent is looked at when that
+# one has ended: it may wait for a person.
+ATTENDED = (*WAITING_FOR_PERSON, RunState.WAITING_RUN)
+UNATTENDED = tuple(state for state in UNFINISHED if state not in ATTENDED)
 # A stop was requested; its row may not show it yet.
 STOPPING = models.Q(stop_requested=True) | models.Q(stop_request__isnull=False)
 FINAL = (
@@ -53,6 +57,7 @@ class Channel(models.TextChoices):
     PANEL = "panel", _("the panel")
     AGUI = "agui", _("AG-UI")
     API = "api", _("the API")
+    CODE = "code", _("code of the site")  # no person: see engine.intake.starts
 
 
 class SessionFields(models.Model):
@@ -79,7 +84,11 @@ class SentFields(SessionFields):
     context = models.JSONField(default=dict, blank=True)
     look_only = models.BooleanField(default=False)  # the person wants no changes
     profile = models.CharField(max_length=100, default="default")
+    agent = models.CharField(max_length=64, blank=True)  # its name
     channel = models.CharField(max_length=8, choices=Channel, default=Channel.PANEL)
+    start_depth = models.PositiveSmallIntegerField(default=0)  # of CODE, by such runs
+    # For how many messages of the person all of it is told; None: for ever.
+    context_rounds = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
         abstract = True
@@ -141,9 +150,22 @@ class Run(SentFields):
     after = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # The run of a person's message for which it works, asked by another agent; see
+    # `Conversation.parent_call`. None: it is such a run itself.
+    root = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="delegated",
+        db_index=False,
+    )
     wish = models.CharField(max_length=20, blank=True)  # how to answer, this time
     idempotency_key = models.CharField(max_length=64)
     module = models.CharField(max_length=100, blank=True)  # id of its ContextModule
+    # Whose model has answered in place of the profile's, and the error that made it so.
+    fallback = models.CharField(max_length=100, blank=True)
+    fallback_code = models.CharField(max_length=64, blank=True)
     loaded_tools = models.JSONField(default=list, blank=True)  # by find_tools
     tool_versions = models.JSONField(default=dict, blank=True)  # name -> hash
 
@@ -163,6 +185,18 @@ class Run(SentFields):
     stop_requested = models.BooleanField(default=False)
     running_s = models.FloatField(default=0)  # of finished stretches
 
+    # What hooks and tools keep, by namespace; see `ai_assistant.hooks.state`.
+    state_values = models.JSONField(default=dict, blank=True)
+    state_version = models.PositiveIntegerField(default=0)
+    state_data = models.JSONField(default=list, blank=True)  # namespaces made of data
+    hook_errors = models.JSONField(
+        default=list, blank=True
+    )  # hook, point, error, count
+    # Of the runs before it that a hook has let go on: they count for its limits.
+    chain = models.UUIDField(null=True, blank=True)  # the first of them
+    chain_steps = models.PositiveIntegerField(default=0)
+    chain_s = models.FloatField(default=0)
+
     created_at = DatabaseTimeField(_("created"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
 
@@ -178,6 +212,17 @@ class Run(SentFields):
             # How many were begun in the last minute, of one user and of all.
             models.Index(fields=["user", "created_at"], name="aia_run_user"),
             models.Index(fields=["created_at"], name="aia_run_time"),
+            models.Index(
+                fields=["root"],
+                condition=models.Q(root__isnull=False),
+                name="aia_run_root",
+            ),
+            # What code of the site has started, and waits for its person perhaps.
+            models.Index(
+                fields=["user", "state"],
+                condition=models.Q(channel=Channel.CODE),
+                name="aia_run_of_code",
+            ),
         )
         constraints = (
             models.UniqueConstraint(
@@ -262,6 +307,7 @@ class Step(models.Model):
     finish_reason = models.CharField(max_length=40)
     provider_fields = models.JSONField(default=dict)  # echoed verbatim
     model = models.CharField(max_length=200)
+    prompt = models.JSONField(default=dict)  # see engine.accounting.prompts
     created_at = DatabaseTimeField(auto_now_add=True)
 
     class Meta:

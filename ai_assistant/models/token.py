@@ -1,3 +1,5 @@
+"""Secrets that let somebody in, of which only a digest is stored."""
+
 import uuid
 
 from django.conf import settings
@@ -6,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models import clock
 from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.conversation import Conversation
 
 
 class AccessToken(models.Model):
@@ -57,6 +60,34 @@ class AccessToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= clock.now()
+
+
+class Share(models.Model):
+    """
+    The link under which colleagues may read a conversation: one a conversation.
+
+    Its end is the end of the row. Who may read is asked each time the link is opened.
+    """
+
+    conversation = models.OneToOneField(
+        Conversation, primary_key=True, on_delete=models.CASCADE, related_name="share"
+    )
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("shared conversation")
+        verbose_name_plural = _("shared conversations")
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return str(self.conversation_id)
 
     @property
     def is_expired(self) -> bool:

@@ -18,7 +18,7 @@ class UsageLedger(models.Model):
 
     `tokens` and `usd` are what counts against budgets: the estimate while the call
     is under way, then what it took, and nothing once it is given back. The row
-    outlives its run and its user.
+    outlives its run and its user. A call for suggestions has no run.
     """
 
     class State(models.TextChoices):
@@ -54,6 +54,8 @@ class UsageLedger(models.Model):
     cost_usd = models.DecimalField(
         _("cost in USD"), max_digits=14, decimal_places=8, null=True, blank=True
     )  # None: no price is known
+    # Digests of the texts that it suggested: whoever sends one has not typed it.
+    suggested = models.JSONField(default=list, blank=True)
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)
     settled_at = models.DateTimeField(null=True, blank=True)
 

@@ -12,6 +12,7 @@ from ai_assistant.types import RunContext
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 FEATURES: Mapping[str, bool] = {
     "ask_user": True,
+    "plan": True,
     "read_only_guard": True,
     "reasoning": True,
     "rollback": False,
@@ -38,6 +39,7 @@ class ContextModule:
     tools: ClassVar[Sequence[str | Callable[..., Any]]] = ()
     overrides: ClassVar[Mapping[str, str]] = {}  # shared tool -> own tool
     prompt: str = ""
+    skills: ClassVar[Sequence[str]] = ()  # whose text is in the prompt from the start
     features: ClassVar[Mapping[str, bool]] = {}
     suggestions: ClassVar[Sequence[Any]] = ()
     read_only: bool = False

@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.context.opened import may_open_page
-from ai_assistant.context.page import SitePage
+from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.registry import registry
@@ -90,6 +90,34 @@ def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> boo
 def _has_page_parts(page: SitePage, module: ContextModule) -> bool:
     parts = registered_parts(page.view, page.model_admin)
     return bool(module.id in registry.modules() or parts.tools or parts.suggestions)
+
+
+def page_context(
+    user: Any, path: str, title: str = "", conversation: str = ""
+) -> RunContext:
+    """
+    Return what code of the site is given that looks at a page before a run.
+
+    `conversation` is the id of the one that is open there, if one is.
+    """
+    page = find_page(path, title)
+    info = page.info if page else PageInfo(path=path, title=title)
+    module = module_for(info)
+    is_open = is_page_open(page, module, user)
+    return RunContext(
+        user=user,
+        run_id=NO_RUN,
+        conversation_id=_uuid(conversation),
+        page=info,
+        module=module.id if is_open else DEFAULT.id,
+    )
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        return NO_RUN
 
 
 def module_for(page: PageInfo | str) -> ContextModule:

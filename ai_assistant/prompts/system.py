@@ -1,6 +1,7 @@
 """The system prompt, and notes on the style of an answer and on other branches."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -9,7 +10,8 @@ from ai_assistant import conf
 from ai_assistant.context.block import context_block
 from ai_assistant.context.page_items import PAGE
 from ai_assistant.models.run import Run
-from ai_assistant.types import ContextItem, ToolDefinition
+from ai_assistant.prompts.tree import OWN, PromptPart, PromptTree
+from ai_assistant.types import ContextItem, Label, ToolDefinition
 
 WISHES = {
     "shorter": "The user has seen an answer to this and wants a shorter one: give the "
@@ -45,30 +47,53 @@ MAX_GROUPS = 20
 READ_ONLY = "Say so if the user asks for a change."
 
 
-def system_prompt(
+def system_prompt(  # noqa: PLR0913 - each is a part of the prompt
     run: Run,
     user: Any,
     *,
     tools: Iterable[ToolDefinition] = (),
-    module: str = "",
+    module: PromptPart | None = None,
+    taught: Iterable[PromptPart] = (),
     items: Iterable[ContextItem] = (),
     read_only: str = "",
-) -> str:
+    changed_elsewhere: bool = False,
+) -> PromptTree:
     """
     Return the system prompt; what changes from page to page comes last.
 
-    `read_only` is the sentence that says why nothing may be changed, if so.
+    `taught` are the site's instructions and skills. `read_only` is the sentence that
+    says why nothing may be changed, if so.
     """
-    parts = [
-        IDENTITY,
-        str(conf.get("SYSTEM_PROMPT")).strip(),
-        _hints(tools),
-        module.strip(),
-        f"{read_only} {READ_ONLY}" if read_only else "",
-        _run_facts(run, user),
-        context_block(items),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    said = {
+        "read-only": f"{read_only} {READ_ONLY}" if read_only else "",
+        "run": _run_facts(run, user),
+        "page": context_block(items),
+        "wish": wish_text(run.wish, changed_elsewhere=changed_elsewhere),
+    }
+    return PromptTree(
+        [
+            _fixed("identity", IDENTITY),
+            replace(
+                _fixed("setting", str(conf.get("SYSTEM_PROMPT")).strip()),
+                source="setting",
+            ),
+            _fixed("tools", _hints(tools)),
+            *((module,) if module else ()),
+            *taught,
+            *(
+                PromptPart(id=name, text=text, source=OWN, label=_label(name))
+                for name, text in said.items()
+            ),
+        ]
+    )
+
+
+def _fixed(name: str, text: str) -> PromptPart:
+    return PromptPart(id=name, text=text, source=OWN, cacheable=True)
+
+
+def _label(name: str) -> Label:
+    return "data" if name == "page" else "site"
 
 
 def _hints(tools: Iterable[ToolDefinition]) -> str:

@@ -75,6 +75,11 @@ SENTENCES: Mapping[str, object] = {
         "The assistant has no model. Your message is kept. An administrator has to "
         "set up a model, its key and its package; then try again."
     ),
+    "no_agent": _(
+        "The agent of this conversation is not available: it was removed or changed, "
+        "or you may not use it. Your message is kept. Choose another one, then send it "
+        "again."
+    ),
 }
 UNKNOWN = _(
     "The model could not answer. What was said so far is kept. Try again; if this "
@@ -87,6 +92,31 @@ def error_text(error: ModelError) -> str:
     if error.code == "rate_limited" and error.retry_after_s:
         return _come_back(max(1, round(error.retry_after_s)))
     return str(SENTENCES.get(error.code, UNKNOWN))
+
+
+# Why another profile answers: `other` does, since `model` could not.
+FALLBACKS: Mapping[str, object] = {
+    **dict.fromkeys(
+        ("bad_key", "no_access"),
+        _("%(other)s answers: the key of %(model)s was not accepted."),
+    ),
+    "rate_limited": _("%(other)s answers: the rate limit of %(model)s is reached."),
+    "first_byte_timeout": _(
+        "%(other)s answers: %(model)s did not begin to answer in time."
+    ),
+    **dict.fromkeys(
+        ("provider_down", "unreachable"),
+        _("%(other)s answers: %(model)s cannot be reached."),
+    ),
+}
+FALLBACK = _("%(other)s answers: %(model)s could not answer this.")
+# What another model would not answer either, or must not be asked.
+FINAL = frozenset({"content_refused", "no_agent"})
+
+
+def fallback_text(code: str, *, model: str, other: str) -> str:
+    """Return what the person reads where `other` has answered in place of `model`."""
+    return str(FALLBACKS.get(code, FALLBACK)) % {"model": model, "other": other}
 
 
 def _come_back(seconds: int) -> str:

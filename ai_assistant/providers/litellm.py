@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from ai_assistant.exceptions import ModelError
+from ai_assistant.providers.cache_marks import with_cache_mark
 from ai_assistant.providers.errors import without_key
 from ai_assistant.providers.litellm_errors import came_from_provider, model_error
 from ai_assistant.providers.litellm_stream import (
@@ -83,8 +84,9 @@ class LiteLLMProvider(Provider):
         litellm = await ensure_loaded()
         reader = ChunkReader()
         spoke = False
+        marked = with_cache_mark(litellm, arguments, request.stable_chars)
         try:
-            answer = await litellm.acompletion(**arguments)
+            answer = await litellm.acompletion(**marked)
             iterate_once(answer)
             async with contextlib.aclosing(answer):
                 async for chunk in _all_of(answer, reader):

@@ -95,6 +95,15 @@ def facts_of(model: str) -> ModelFacts | None:
     return None
 
 
+def window_tokens(profile: Mapping[str, Any]) -> int | None:
+    """Return how much the model of a profile can read: as it says, or by the list."""
+    own = profile.get("WINDOW_TOKENS")
+    if own:
+        return int(own)
+    facts = facts_of(str(profile.get("MODEL", "")))
+    return facts.window_tokens if facts is not None else None
+
+
 def _path() -> Path | None:
     spec = find_spec("litellm")
     for folder in (spec and spec.submodule_search_locations) or ():

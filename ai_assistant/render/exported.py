@@ -18,6 +18,7 @@ from ai_assistant.engine.storage.branches import path_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run
+from ai_assistant.render.html.cards.without_card import has_card
 
 Entry = dict[str, Any]
 ROOM = 500  # runs that are read at a time
@@ -40,11 +41,13 @@ def as_markdown(conversation: Conversation) -> str:
     blocks = [f"# {title}"]
     for entry in _entries(conversation):
         who = _("You") if entry["role"] == Message.Role.USER else _("Assistant")
+        if entry["of_code"]:
+            who = _("Code of this site")
         blocks.append(f"## {who}, {_moment(entry['created_at'])}")
         if entry["text"].strip():
             blocks.append(entry["text"].strip())
-        if entry["calls"]:
-            blocks.append("\n".join(map(_line, entry["calls"])))
+        if lines := [_line(call) for call in entry["calls"] if has_card(call["tool"])]:
+            blocks.append("\n".join(lines))
         if entry["error"]:
             blocks.append(f"> {entry['error']}")
     return "\n\n".join(blocks) + "\n"
@@ -96,7 +99,11 @@ def _entries_of_run(
     said = [one for one in messages if one.role == Message.Role.ASSISTANT]
     for message in messages:
         if message.role == Message.Role.USER:
-            yield {**_entry(message.role, message.created_at), "text": message.text}
+            yield {
+                **_entry(message.role, message.created_at),
+                "text": message.typed,
+                "of_code": message.origin == Message.Origin.CODE,
+            }
     texts = [one.text.strip() for one in said if one.text.strip()]
     yield {
         **_entry(
@@ -113,6 +120,7 @@ def _entry(role: str, moment: datetime) -> Entry:
     return {
         "role": str(role),
         "created_at": moment.isoformat(),
+        "of_code": False,
         "text": "",
         "calls": [],
         "error": "",

@@ -26,6 +26,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
 from ai_assistant.types import ToolDefinition, UserKey
 
 logger = logging.getLogger("ai_assistant")
@@ -109,6 +110,15 @@ def check_message_rate(user_id: UserKey) -> None:
         if opens_at := rate.opens_at(Run.objects.all()):
             text = _("Many people are using the assistant now.")
             raise Limited(text, opens_at, now=clock.now())
+
+
+def check_suggestion_rate(user_id: UserKey) -> None:
+    """Raise Limited if models were asked for suggestions as often as for answers."""
+    calls = UsageLedger.objects.filter(user_id=user_id, run=None)
+    rate = Rate.configured("USER")
+    if rate and (opens_at := rate.opens_at(calls)):
+        text = _("You have sent many messages in a short time.")
+        raise Limited(text, opens_at, now=clock.now())
 
 
 def check_unknown(address: str) -> None:

@@ -84,7 +84,8 @@ def check_ids(scope: RunScope) -> None:
     item_ids = [*chips.mentioned, *chips.dropped]
     if not item_ids:
         return  # the providers are asked once only
-    existing = [item.id for item in collect_items(scope.context, chips.browser).items]
+    items = [*collect_items(scope.context, chips.browser).items, *scope.items]
+    existing = list(dict.fromkeys(item.id for item in items))
     for item_id in item_ids:
         if item_id not in existing:
             raise AssertionError(

@@ -92,8 +92,8 @@ def run_assistant(  # noqa: PLR0913 - the sender, the page, the text, and who an
     Send `text` as `user` from the page at `path`; return the run as it then is.
 
     The real engine executes it in this thread and on this test's database until
-    it has ended or waits for the person; long tools are executed on the way.
-    `replies` are what the model says, as `ScriptedProvider` takes them; instead,
+    it has ended or waits for the person; long tools, and the agents that it asks, are
+    executed on the way. `replies` are what the model says, as `ScriptedProvider` takes them; instead,
     `provider` may be any provider, or an async function that plays the model.
     `context` is what the page tells and the person has kept: `browser` items,
     `mentioned` and `dropped`. With the `conversation_id` of an earlier run it is

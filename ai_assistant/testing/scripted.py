@@ -40,6 +40,7 @@ class ScriptedProvider(Provider):
     """
 
     gives_titles = False  # the script is for what the test asks
+    sums_up = False
 
     def __init__(self, replies: Iterable[Reply] | Mapping[str, Any] = ()) -> None:
         self.requests: list[ModelRequest] = []

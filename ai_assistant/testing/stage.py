@@ -13,12 +13,15 @@ from unittest.mock import patch
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db.models import Q
 from django.test import override_settings
 
 from ai_assistant import conf
+from ai_assistant.engine.delegation import AGENT_RUN
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import give_out_calls
-from ai_assistant.engine.intake.submission import SentPage, Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import SentPage, Submission
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer, kind_named
 from ai_assistant.engine.interrupts.browser import FromPage, finish_call
@@ -101,6 +104,7 @@ POOLS = {
     "ai_assistant.engine.calls.editing": ("_forms",),
     "ai_assistant.engine.calls.preview": ("_previews",),
     "ai_assistant.context.collect": ("_providers",),
+    "ai_assistant.hooks.running": ("_hooks",),
 }
 
 
@@ -282,9 +286,11 @@ def _stage(recording: Recording) -> Iterator[_Stage]:
 
 @unit
 def _claimed(run_id: UUID) -> Hold | None:
-    if Run.objects.filter(pk=run_id, state=RunState.QUEUED).exists():
-        return claim_lease(run_id, this_process())
-    return None
+    """Claim a run, or that of an agent that it has asked, if it is queued."""
+    of_it = Q(pk=run_id) | Q(root=run_id)
+    queued = Run.objects.filter(of_it, state=RunState.QUEUED).order_by("created_at")
+    found = queued.values_list("pk", flat=True).first()
+    return None if found is None else claim_lease(found, this_process())
 
 
 def _played(run_id: UUID, recording: Recording) -> Played:
@@ -296,14 +302,15 @@ def _played(run_id: UUID, recording: Recording) -> Played:
         if message.role == "assistant" and message.text
     ]
     calls = run.calls.select_related("step").order_by("step__index", "position")
-    waits = run.interrupts.filter(status=Interrupt.Status.OPEN)
+    waits = Interrupt.objects.filter(Q(run=run) | Q(run__root=run))
+    waits = waits.filter(status=Interrupt.Status.OPEN).select_related("run", "call")
     played = Played(
         run=run,
         state=run.state,
         text="\n\n".join(texts),
         messages=tuple((message.role, message.text) for message in messages),
         calls=tuple(map(_call, calls)),
-        interrupts=tuple(waits.exclude(kind=TASK.name)),
+        interrupts=tuple(waits.exclude(kind__in=(TASK.name, AGENT_RUN.name))),
         recording=recording,
         error=" ".join(filter(None, [run.error_text, run.error_detail])),
     )

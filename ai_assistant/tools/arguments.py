@@ -6,7 +6,7 @@ import json
 import math
 import re
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -109,7 +109,7 @@ def arguments_digest(name: str, arguments: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=CACHED)
 def function_schema(tool: ToolDefinition) -> dict[str, Any]:
-    """Return the tool as a function schema for models."""
+    """Return the tool as a function schema; `model_schema` is what a model is sent."""
     return {
         "type": "function",
         "function": {
@@ -118,12 +118,6 @@ def function_schema(tool: ToolDefinition) -> dict[str, Any]:
             "parameters": _parameters(tool),
         },
     }
-
-
-@lru_cache(maxsize=CACHED)
-def schema_chars(tool: ToolDefinition) -> int:
-    """Return the length of the tool's schema as it is sent to the model."""
-    return len(json.dumps(function_schema(tool)))
 
 
 @lru_cache(maxsize=CACHED)
@@ -193,10 +187,10 @@ def _arguments_model(tool: ToolDefinition) -> type[BaseModel]:
     has no JSON form.
     """
     hints = typing.get_type_hints(tool.handler, include_extras=True)
-    lines = map(ARGUMENT_LINE.match, tool.description.splitlines())
-    descriptions = {match[1]: match[2] for match in lines if match}
+    parameters = inspect.signature(tool.handler).parameters
+    _rest, descriptions = argument_texts(tool.description, parameters)
     fields: dict[str, Any] = {}
-    for name, parameter in inspect.signature(tool.handler).parameters.items():
+    for name, parameter in parameters.items():
         if name == "context":
             continue
         if name not in hints or parameter.kind in (
@@ -217,6 +211,30 @@ def _arguments_model(tool: ToolDefinition) -> type[BaseModel]:
     return create_model(
         f"{tool.name}_arguments", __config__=ConfigDict(extra="forbid"), **fields
     )
+
+
+def argument_texts(
+    description: str, names: Collection[str]
+) -> tuple[list[str], dict[str, str]]:
+    """
+    Return the lines of a docstring without those about arguments, and these by name.
+
+    What goes on in the next line, up to an empty one, is of the same argument.
+    """
+    rest: list[str] = []
+    texts: dict[str, str] = {}
+    name = ""
+    for line in description.splitlines():
+        match = ARGUMENT_LINE.match(line)
+        if match and match[1] in names:
+            name = match[1]
+            texts[name] = match[2].strip()
+        elif name and line.strip() and not match:
+            texts[name] += f" {line.strip()}"
+        else:
+            name = ""
+            rest.append(line)
+    return rest, texts
 
 
 def takes_context(tool: ToolDefinition) -> bool:

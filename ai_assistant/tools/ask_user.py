@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import Ask, ModelRetry
 from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.registry import registry
 from ai_assistant.types import JSON, QuestionKind, RunContext
 
 KEY = "answer"
@@ -67,6 +68,12 @@ def ask_user(
         "answer": answer,
         "labels": _labels(ask, answer),
     }
+
+
+def is_ask_user(name: str) -> bool:
+    """Return whether a call of that name is of this tool, not of one in its place."""
+    found = registry.tool(name)
+    return found is not None and found.handler is ask_user
 
 
 def _labels(ask: Ask, answer: Any) -> list[str]:

@@ -79,11 +79,13 @@ async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -
 
 
 # Types of errors after which a call is denied, and not failed.
-REFUSALS = ("permission", "policy", "rate_limited", "not_here")
+HOOK = "hook"  # error_type of what a hook of the site has refused
+REFUSALS = ("permission", "policy", "rate_limited", "not_here", HOOK)
 # The fields that the model reads of a result that is more than data.
 SUCCESS_FIELDS = ("ok", "message", "data", "changed")
 FAILURE_FIELDS = ("ok", "error", "error_type", "suggestion", "schema_hint", "data")
 STORED_CHARS = 1_000_000  # of a result in its row
+READ_RESULT = "read_result"  # the tool with which the model reads the rest of one
 
 
 def from_value(name: str, value: object) -> ToolResult:
@@ -193,8 +195,17 @@ def rate_limited(name: str, opens_at: datetime) -> ToolResult:
     )
 
 
-def text_for_model(result: ToolResult) -> str:
-    """Return the text for the model: the data, or an object with further fields."""
+def text_for_model(result: ToolResult, call_id: str = "") -> str:
+    """
+    Return the text for the model: the data, or an object with further fields.
+
+    It is cut; `call_id` names the call of which the rest can be read.
+    """
+    return cut_result(whole_text(result), call_id)
+
+
+def whole_text(result: ToolResult) -> str:
+    """Return the text for the model, before it is cut."""
     if result.ok and not (result.message or result.changed):
         content: Any = result.data
     else:
@@ -202,14 +213,27 @@ def text_for_model(result: ToolResult) -> str:
         empty: Any = ("", None, [], ()) if result.ok else ("", None)
         fields = {name: getattr(result, name) for name in names}
         content = {name: value for name, value in fields.items() if value not in empty}
-    return cut_result(
+    return (
         content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     )
 
 
-def cut_result(text: str) -> str:
+def result_chars() -> int:
+    """Return how much of a result the model reads at once."""
+    return int(conf.get("LIMITS", "RESULT_CHARS"))
+
+
+def is_cut(text: str) -> bool:
+    """Return whether the model reads only the beginning of a text."""
+    return len(text) > result_chars()
+
+
+def cut_result(text: str, call_id: str = "") -> str:
     """Return `text` within the limit RESULT_CHARS, with a note if cut."""
-    limit = int(conf.get("LIMITS", "RESULT_CHARS"))
-    if len(text) <= limit:
+    if not is_cut(text):
         return text
-    return f"{text[:limit]}\n[cut: {limit} of {len(text)} characters. Ask for less.]"
+    limit = result_chars()
+    said = f"cut: {limit} of {len(text)} characters. Ask for less"
+    if call_id:
+        said += f", or read on: {READ_RESULT}(call={call_id!r}, from={limit})"
+    return f"{text[:limit]}\n[{said}.]"

@@ -1,5 +1,6 @@
 """The values that travel between the rooms. Plain Python, frozen."""
 
+from ai_assistant.types.agent import Agent, Loop
 from ai_assistant.types.model import (
     ModelChunk,
     ModelReply,
@@ -29,6 +30,21 @@ from ai_assistant.types.page import (
     UserKey,
     Verdict,
 )
+from ai_assistant.types.teaching import (
+    COMMAND_CHARS,
+    INSTRUCTION_CHARS,
+    NAME,
+    SKILL_CHARS,
+    CommandAnswer,
+    Instruction,
+    Placement,
+    PromptCommand,
+    SentCommand,
+    Skill,
+    Suggestion,
+    SuggestionProvider,
+    SuggestionWriter,
+)
 from ai_assistant.types.tool import (
     CallActions,
     Editor,
@@ -38,29 +54,44 @@ from ai_assistant.types.tool import (
 )
 
 __all__ = [
+    "COMMAND_CHARS",
     "EFFECTS",
     "IMPORTANCES",
+    "INSTRUCTION_CHARS",
     "JSON",
+    "NAME",
+    "SKILL_CHARS",
     "WRITING",
+    "Agent",
     "CallActions",
+    "CommandAnswer",
     "ContextItem",
     "ContextProvider",
     "Decision",
     "Editor",
     "Effect",
     "Importance",
+    "Instruction",
     "Label",
+    "Loop",
     "ModelChunk",
     "ModelReply",
     "ModelRequest",
     "PageInfo",
+    "Placement",
+    "PromptCommand",
     "Provider",
     "QuestionKind",
     "ReasoningDelta",
     "ReplyEnd",
     "RequestedCall",
     "RunContext",
+    "SentCommand",
+    "Skill",
     "Source",
+    "Suggestion",
+    "SuggestionProvider",
+    "SuggestionWriter",
     "TextDelta",
     "ToolCallDelta",
     "ToolDefinition",

@@ -16,6 +16,7 @@ class ModelRequest:
     api_base: str = ""
     api_key: str = field(default="", repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)  # passed on verbatim
+    stable_chars: int = 0  # of the prompt: its beginning, the same on pages of a module
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +77,7 @@ class Provider:
     """
 
     gives_titles = True  # may be asked for the title of a conversation
+    sums_up = True  # may be asked for a summary of its earlier part
 
     def __init__(self, profile: Mapping[str, Any]) -> None:
         self.profile = profile

@@ -37,7 +37,7 @@ class Verdict:
     """
     The policy for a tool, with a sentence that says why.
 
-    `source` says who decided: rule, setting, tool, default, or data.
+    `source` says who decided: rule, setting, tool, default, data, or code.
     """
 
     decision: Decision
@@ -76,7 +76,8 @@ class ContextItem:
     `title` is what its chip says and what `@title` mentions. Without `auto` it is
     sent only when it is mentioned. `source` and `label` are set by the server for
     all that does not come from the site's own code. The higher `priority` goes
-    first when not all fit.
+    first when not all fit. `context_rounds` is for how many messages in a row from its
+    page it is told; None: for each of them.
     """
 
     description: str
@@ -88,6 +89,7 @@ class ContextItem:
     source: Source = "server"
     label: Label = "data"
     error: str = ""  # for its owner: why the value is missing
+    context_rounds: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,4 +105,5 @@ class ContextProvider:
     auto: bool = True
     priority: int = 0
     convert: Callable[[Any], JSON] | None = None
+    context_rounds: int | None = None
     origin: str = ""

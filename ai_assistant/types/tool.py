@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, Self
 from uuid import UUID
 
+from ai_assistant.types.hook import State
 from ai_assistant.types.page import JSON, Decision, Effect, Importance, PageInfo
 
 
@@ -77,6 +78,8 @@ class ToolOffer:
     is_enabled: Callable[["RunContext"], bool] | None = None
     shared: bool = False  # offered on every page, also beside a module's own
     prompt_hint: str = ""  # joins the system prompt while the tool is offered
+    # For how many messages of the person a result stays in the prompt; None: for ever.
+    context_rounds: int | None = None
 
 
 GROUPS: Mapping[str, type] = {
@@ -157,6 +160,7 @@ class CallActions:
     transaction: Callable[[JSON], AbstractContextManager[None]] | None = None
     locked: Any = None  # the ReadOnly of the page: what the call may not change
     plan: str = ""  # the digest of that of an undo, which the person was shown
+    kept: Any = None  # the KeptChips of a message that is a command
 
 
 @dataclass(kw_only=True, slots=True)
@@ -180,6 +184,8 @@ class RunContext:
     is_as_shown: bool = False  # its rows are locked, and as the person was shown
     page: PageInfo = field(default_factory=PageInfo)
     module: str = ""  # id of the run's ContextModule
+    agent: str = ""  # name of the run's agent; empty: none
+    state: State = field(default_factory=State)  # of the app whose code it is
     actions: CallActions = field(default_factory=CallActions)
 
     @property
@@ -244,3 +250,24 @@ class RunContext:
                 "background=True."
             )
         return self.actions.transaction(mark)
+
+
+def with_state(context: RunContext, state: State) -> RunContext:
+    """Return a context of its own for a hook; quicker than `dataclasses.replace`."""
+    other = object.__new__(type(context))
+    other.state = state
+    # One by one: a loop takes four times as long.
+    other.user = context.user
+    other.run_id = context.run_id
+    other.conversation_id = context.conversation_id
+    other.idempotency_key = context.idempotency_key
+    other.answers = context.answers
+    other.prepared = context.prepared
+    other.mark = context.mark
+    other.is_preview = context.is_preview
+    other.is_as_shown = context.is_as_shown
+    other.page = context.page
+    other.module = context.module
+    other.agent = context.agent
+    other.actions = context.actions
+    return other

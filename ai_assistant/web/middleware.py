@@ -45,6 +45,7 @@ APP_NAME = "ai_assistant"  # the namespace of the assistant's URLs
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
     "ai_assistant_accesstoken_add",  # it shows a secret: the assistant reads pages
+    "shared_conversation",  # its address is one
 )
 
 # What a page of the admin is given besides the panel, and what is logged without it.

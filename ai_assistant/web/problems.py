@@ -4,6 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.http import JsonResponse
+from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import Limited, Refused
 
@@ -26,12 +27,14 @@ STATUS = {
     "method": 405,
     "not_acceptable": 406,
     "already_answered": 409,
+    "ended": 409,
     "busy": 409,
     "expired": 409,
     "interrupts_open": 409,
     "key_reused": 409,
     "locked": 409,
     "moved": 409,
+    "newer": 409,
     "not_ended": 409,
     "incomplete": 409,
     "nothing": 409,
@@ -54,6 +57,16 @@ STATUS = {
 BAD_REQUEST, TOO_MANY = 400, 429
 
 
+class Moved(Refused):
+    """Something has changed since a plan was read; `plan` is the new one, as JSON."""
+
+    def __init__(self, plan: Any) -> None:
+        super().__init__(
+            "moved", _("Something has changed since the plan was read. Check it again.")
+        )
+        self.plan = plan
+
+
 def status_of(refused: Refused) -> int:
     """Return the HTTP status of a refusal."""
     if isinstance(refused, Limited):
@@ -73,10 +86,18 @@ def problem(status: int, code: str, detail: str) -> dict[str, Any]:
     }
 
 
+def problem_of(refused: Refused, status: int) -> dict[str, Any]:
+    """Return the body of a refusal, with all that it tells."""
+    body = problem(status, refused.code, str(refused))
+    if isinstance(refused, Moved):
+        body["plan"] = refused.plan
+    return body
+
+
 def problem_response(refused: Refused) -> JsonResponse:
     """Return the answer to what was refused."""
     status = status_of(refused)
-    body = problem(status, refused.code, str(refused))
+    body = problem_of(refused, status)
     headers = problem_headers(refused)
     return JsonResponse(
         body,

@@ -146,11 +146,26 @@ def _pages(data: dict[str, Any]) -> str:
     )
 
 
+def _procedure(data: dict[str, Any]) -> str:
+    return f"This site has a procedure for that:\n\n{data['text']}"
+
+
 def _queried(data: dict[str, Any]) -> str:
     if not data["executed"]:
         return f"The query `{data['query']}` is set. Press Run when you want it."
     noun = "line" if data["total"] == 1 else "lines"
     return f"`{data['query']}` finds **{data['total']}** {noun}."
+
+
+def remembered(texts: list[str]) -> str:
+    """Tell what the prompt says that was to be remembered."""
+    if not texts:
+        return "You have had me remember nothing yet."
+    return "You have had me remember:\n\n" + "\n".join(f"- {one}" for one in texts)
+
+
+def kept(data: dict[str, Any]) -> str:
+    return f"From now on I remember: {data.get('remembered', '')}"
 
 
 def total(data: dict[str, Any]) -> str:
@@ -264,5 +279,7 @@ DESCRIBED: dict[str, Callable[[dict[str, Any]], str]] = {
     "recompute_positions": _recomputed,
     "add_question": _added,
     "search_wiki": _pages,
+    "get_skill": _procedure,
     "execute_query": _queried,
+    "save_memory": kept,
 }

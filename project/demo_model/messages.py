@@ -1,12 +1,17 @@
 """What the messages of a request say: the last wish, and what was done about it."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 Message = Mapping[str, Any]
 FINDER = "find_tools"  # loads a tool that a page with many does not tell of
+# In front of what code of the site has sent, and where earlier messages are left out.
+NOTE = re.compile(r"^(?:\[[^\]]*\]\s*\n\n)+")
+REMEMBERED = "What the user has had you remember."  # above such a list
+FOLLOWUPS = "suggest_followups"  # comes along with an answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +45,18 @@ class Reply:
 def last_wish(messages: Sequence[Message]) -> str:
     """Return what the user said last, or an empty text."""
     position = _last_user(messages)
-    return "" if position is None else _text(messages[position]).strip()
+    said = "" if position is None else _text(messages[position])
+    return NOTE.sub("", said).strip()
+
+
+def memories(messages: Sequence[Message]) -> list[str]:
+    """Return what the system prompt says that was to be remembered."""
+    for message in messages:
+        _before, head, rest = _text(message).partition(REMEMBERED)
+        if head and message.get("role") == "system":
+            lines = rest.partition("\n\n")[0].splitlines()
+            return [line[2:] for line in lines if line.startswith("- ")]
+    return []
 
 
 def outcomes(messages: Sequence[Message]) -> list[Outcome]:
@@ -83,8 +99,11 @@ def before_interjection(messages: Sequence[Message]) -> list[Message] | None:
     a message: the result of the call stands right before it. Else None.
     """
     position = _last_user(messages)
-    if not position or messages[position - 1].get("role") != "tool":
+    before = messages[position - 1] if position else {}
+    if before.get("role") != "tool":
         return None
+    if dict(_calls(messages))[before["tool_call_id"]].name == FOLLOWUPS:
+        return None  # which end an answer
     return [*messages[:position], *messages[position + 1 :]]
 
 

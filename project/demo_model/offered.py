@@ -19,6 +19,12 @@ from project.demo_model.page import Page
 
 Plan = Callable[[re.Match[str], list[Outcome], Page], Reply | None]
 
+PLAN = "update_plan"
+CHECKS = (  # what a check does, and the tool that does it
+    ("Look for empty fields", "get_object"),
+    ("Read the history", "object_history"),
+)
+EMPTY = ("", None, [])
 AGGREGATE, DESCRIBE, LIST = "aggregate_objects", "describe_model", "list_models"
 # What the other rules count with tools of their own.
 KNOWN = re.compile(
@@ -185,6 +191,34 @@ def empty(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
     names += [name.replace("_", " ") for name, one in fields.items() if one is None]
     text = f"Empty: {', '.join(names)}." if names else "Nothing: every field is filled."
     return Reply(text=text)
+
+
+@sentence(r"check this .{1,100}?")
+def check(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
+    """Read the object and its history, and tick off a plan meanwhile."""
+    if page.object_id is None:
+        return Reply(text="Nothing is opened on this page.")
+    if len(done) % 2 == 0:
+        return _call(PLAN, items=_ticked(len(done) // 2))
+    if len(done) < 2 * len(CHECKS):
+        return _on_object(CHECKS[len(done) // 2][1], page)
+    fields, entries = done[1].data["fields"], done[3].data["entries"]
+    blank = [name.replace("_", " ") for name, one in fields.items() if one in EMPTY]
+    found = f"is empty: {', '.join(blank)}" if blank else "nothing is empty"
+    count = len(entries)
+    times = {0: "no change", 1: "one change"}.get(count, f"{count} changes")
+    return Reply(
+        text=f"Of **{page.object_text}** {found}. Its history has {times} of it."
+    )
+
+
+def _ticked(done: int) -> list[dict[str, str]]:
+    """Return the plan with its first items done, and the next one begun."""
+    statuses = ["done"] * done + ["in_progress"] + ["pending"] * len(CHECKS)
+    return [
+        {"text": text, "status": status}
+        for (text, _tool), status in zip(CHECKS, statuses, strict=False)
+    ]
 
 
 @sentence(r"who changed this .{1,100}?, and when")

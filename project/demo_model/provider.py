@@ -2,6 +2,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -18,14 +19,17 @@ from ai_assistant.types import (
     Usage,
 )
 from project.demo_model import answers
+from project.demo_model.followups import followups
 from project.demo_model.messages import (
     FINDER,
+    FOLLOWUPS,
     Call,
     Reply,
     finding,
     has_searched,
 )
 from project.demo_model.rules import answer
+from project.demo_model.summaries import summary_of
 from project.demo_model.titles import title_of
 
 PIECE = re.compile(r"\s*\S{1,12}|\s+")  # a word, or a part of a long one
@@ -47,7 +51,7 @@ class DemoProvider(Provider):
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """Yield the pieces of the reply that the rules give."""
-        asked_for = title_of(request.messages)
+        asked_for = title_of(request.messages) or summary_of(request.messages)
         reply = (
             Reply(text=asked_for)
             if asked_for
@@ -80,6 +84,8 @@ def _offered(reply: Reply, request: ModelRequest) -> Reply:
     if reply.text == answers.HELP:
         # With a finder there may be more tools than it is told of.
         return reply if FINDER in names else Reply(text=answers.help_for(names))
+    if reply.call is None and reply.text and FOLLOWUPS in names:
+        return replace(reply, call=followups(request.messages))
     if reply.call is None or reply.call.name in names:
         return reply
     if FINDER in names and not has_searched(request.messages, reply.call.name):

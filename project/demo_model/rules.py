@@ -19,6 +19,7 @@ from project.demo_model.messages import (
     before_go_on,
     before_interjection,
     last_wish,
+    memories,
     outcomes,
 )
 from project.demo_model.naming import NAME_CHARS, cleaned, on_questionnaire
@@ -28,6 +29,7 @@ from project.demo_model.page import page_of
 Plan = Callable[[re.Match[str], list[Outcome]], Reply]
 
 GO_ON = re.compile(r"go on\W*|continue\W*", re.IGNORECASE)
+RECALL = re.compile(r"what (?:do|did) you (?:remember|know about me)\b", re.IGNORECASE)
 STATUSES = ("draft", "published", "archived")
 POLITE = re.compile(
     r"^(?:(?:please|can you|could you|would you|now|no|wait|stop|actually|instead"
@@ -58,6 +60,8 @@ def answer(messages: Sequence[Message]) -> Reply:
     wish = last_wish(messages)
     if GO_ON.fullmatch(wish) and (unfinished := before_go_on(messages)):
         return _rest(answer(unfinished.messages), unfinished.said)
+    if RECALL.match(wish):
+        return Reply(text=answers.remembered(memories(messages)))
     done = outcomes(messages)
     reply = _by_rule(POLITE.sub("", wish), done, messages)
     if reply is not None:
@@ -201,10 +205,32 @@ def add_question(match: re.Match[str], done: list[Outcome]) -> Reply:
     )
 
 
+@rule(r"remember\b[:,]?\s+(?:that\s+)?(?P<text>.{3,300})$")
+def remember(match: re.Match[str], done: list[Outcome]) -> Reply:
+    call = Call(name="save_memory", arguments={"text": match["text"].strip()})
+    return _once(call, done)
+
+
+@rule(
+    r"ask\s+(?:the\s+)?(?P<agent>analyst|proofreader)\b"
+    r"(?:\s+(?:to|about|for))?[,:]?\s+(?P<task>.{1,1000})$"
+)
+def ask_agent(match: re.Match[str], done: list[Outcome]) -> Reply:
+    if done and done[-1].ok:
+        return Reply(text=f"The {match['agent'].lower()} answers: {done[-1].data}")
+    arguments = {"agent": match["agent"].lower(), "task": match["task"].strip()}
+    return _once(Call(name="ask_agent", arguments=arguments), done)
+
+
 @rule(r"search\s+(?:the\s+)?wiki\s+(?:for|about)\s+(?P<query>.{1,300})$")
 def search_wiki(match: re.Match[str], done: list[Outcome]) -> Reply:
     call = Call(name="search_wiki", arguments={"query": cleaned(match["query"])})
     return _once(call, done)
+
+
+@rule(r"(?:how\s+(?:do|does|can)\s+.{0,40})?refunds?\b.{0,100}$")
+def read_refund_skill(match: re.Match[str], done: list[Outcome]) -> Reply:
+    return _once(Call(name="get_skill", arguments={"name": "refund"}), done)
 
 
 @rule(

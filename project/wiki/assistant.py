@@ -47,6 +47,14 @@ def read_wiki_page(context: RunContext, slug: str) -> dict[str, Any]:
     return {"title": page.title, "text": page.text, "path": page.get_absolute_url()}
 
 
+@ai_assistant.instructions(permission=PERMISSION)
+def how_we_work(context: RunContext) -> str:
+    return (
+        "How things are done in this organisation stands in its wiki. Search it before "
+        "you answer such a question from what you know."
+    )
+
+
 @ai_assistant.context(view="admin:wiki_page_read")
 def wiki_page(context: RunContext) -> ContextItem | None:
     """The page of the wiki that the user reads."""

@@ -62,6 +62,7 @@ class Order:
     ended: str = ""
     _count: int = 0
     _open: dict[str, dict[str, Event]] = field(default_factory=dict)
+    _agents: dict[str, bool] = field(default_factory=dict)  # whether each is open
 
     def take(self, event: Event) -> None:
         """Take the next event."""
@@ -183,6 +184,22 @@ class Order:
                 self._say(event, f"has a result too many, for “{call_id}”")
             self.known.answered.add(call_id)
 
+    def _agent_begins(self, event: Event) -> None:
+        own, above = event["subagentRunId"], event.get("parentSubagentRunId")
+        if own in self._agents:
+            self._say(event, f"“{own}” was begun before")
+        if above is not None and not self._agents.get(above):
+            self._say(event, f"hangs on “{above}”, which is not open")
+        if event.get("parentToolCallId") not in {None, *self.known.unanswered}:
+            self._say(event, "hangs on a call that is not open")
+        self._agents[own] = True
+
+    def _agent_ends(self, event: Event) -> None:
+        own = event["subagentRunId"]
+        if not self._agents.get(own):
+            self._say(event, f"“{own}” is not open")
+        self._agents[own] = False
+
     # --- ends ---
 
     def _finished(self, event: Event) -> None:
@@ -231,6 +248,9 @@ class Order:
         for family, ones in self._open.items():
             if ones:
                 self._say(event, f"leaves open: {family} {[*ones]}")
+        for own, is_open in self._agents.items():
+            if is_open:
+                self._say(event, f"leaves the subagent “{own}” open")
 
     def _usage(self, event: Event) -> None:
         for entry in event.get("usage", ()):
@@ -277,6 +297,9 @@ OTHERS: dict[str, Callable[[Order, Event], None]] = {
     "TOOL_CALL_RESULT": Order._result,
     "ACTIVITY_SNAPSHOT": Order._activity,
     "ACTIVITY_DELTA": Order._activity_delta,
+    "SUBAGENT_STARTED": Order._agent_begins,
+    "SUBAGENT_FINISHED": Order._agent_ends,
+    "SUBAGENT_ERROR": Order._agent_ends,
     "CUSTOM": Order._custom,
     "MESSAGES_SNAPSHOT": Order._snapshot,
 }

@@ -199,6 +199,13 @@ OUTCOME = by(
         "cancelled": record({"type": text}),
     },
 )
+SUSPENDED = by(
+    "type",
+    {
+        "success": record({"type": text}),
+        "suspended": record({"type": text}, interruptIds=many(name)),
+    },
+)
 _counts = dict.fromkeys(
     (
         *("inputTokens", "outputTokens", "totalTokens", "reasoningTokens"),
@@ -269,6 +276,20 @@ EVENTS: dict[str, Kind] = {
         entityId=name,
         encryptedValue=text,
     ),
+    "SUBAGENT_STARTED": _event(
+        {
+            "description": text,
+            **dict.fromkeys(
+                ("parentSubagentRunId", "parentToolCallId", "parentMessageId"), name
+            ),
+        },
+        subagentRunId=name,
+        name=name,
+    ),
+    "SUBAGENT_FINISHED": _event(
+        {"result": anything, "outcome": SUSPENDED}, subagentRunId=name
+    ),
+    "SUBAGENT_ERROR": _event({"code": name}, subagentRunId=name, message=name),
     "CUSTOM": _event(_sub, name=name, value=anything),
     "RAW": _event({**_sub, "source": name}, event=anything),
 }

@@ -18,6 +18,15 @@ CALLED = [*said("m", "x"), *made("c"), result("c")]
 FAILED = event("RUN_ERROR", message="It failed.")
 
 
+def asked(**more):
+    call = {"parentToolCallId": "c", "name": "analyst"}
+    return event("SUBAGENT_STARTED", subagentRunId="s", **call, **more)
+
+
+def answered():
+    return event("SUBAGENT_FINISHED", subagentRunId="s")
+
+
 def snapshot(*messages):
     return event("MESSAGES_SNAPSHOT", messages=[*messages])
 
@@ -178,6 +187,23 @@ BROKEN = {
     "made after its snapshot": (
         [started(), snapshot(answer("m", "c"), tool()), *made("c", parent="n")],
         "made before",
+    ),
+    "agent left open": ([started(), *made("c"), asked(), finished()], "open"),
+    "agent ends twice": (
+        [started(), *made("c"), asked(), answered(), answered(), finished()],
+        "“s” is not open",
+    ),
+    "agent begins twice": (
+        [started(), *made("c"), asked(), answered(), asked(), finished()],
+        "“s” was begun before",
+    ),
+    "agent below one that is not there": (
+        [started(), *made("c"), asked(parentSubagentRunId="x"), finished()],
+        "hangs on “x”",
+    ),
+    "agent of a call that has ended": (
+        [started(), *made("c"), result("c"), asked(), answered(), finished()],
+        "hangs on a call",
     ),
 }
 

@@ -19,8 +19,7 @@ class TestShapes:
             "TOOL_CALL_CHUNK",
             "REASONING_MESSAGE_CHUNK",
         }
-        subagents = {f"SUBAGENT_{one}" for one in ("STARTED", "FINISHED", "ERROR")}
-        assert len({*EVENTS, *chunks, *subagents}) == 31
+        assert len({*EVENTS, *chunks}) == 31
 
     @pytest.mark.parametrize(
         "good",

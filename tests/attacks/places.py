@@ -5,6 +5,7 @@ Each place is a function of (site, text) and returns the calls by which it is re
 what the page of the person adds to the message.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,13 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 
+import ai_assistant
+from ai_assistant.engine.execution.summing import sum_up_now
+from ai_assistant.models.call import ToolCall
+from ai_assistant.models.configuration import MEMORY_CHARS, Memory
 from ai_assistant.models.conversation import Conversation
-from ai_assistant.testing import call
+from ai_assistant.testing import ScriptedProvider, call, reply
+from tests.engine.conftest import resume
 from tests.warehouse.models import Part, Product, Supplier
 
 PRODUCT = "warehouse.product"
@@ -28,6 +34,7 @@ class Planted:
     reads: tuple[Any, ...] = ()
     sent: dict[str, Any] = field(default_factory=dict)
     earlier: bool = False  # it is read in a message before
+    goes_on: bool = False  # a hook asks for the round in which the model obeys
 
 
 def lamp(site: Any, **changed: Any) -> None:
@@ -183,6 +190,80 @@ def earlier_result(site: Any, text: str) -> Planted:
     return Planted(reads=reads, earlier=True)
 
 
+def state_of_a_client(site: Any, text: str) -> Planted:
+    """Hooks tell the model of it; nothing else that it reads is data."""
+    return Planted(sent={"state": {"said": text}})
+
+
+def state_that_a_hook_has_kept(site: Any, text: str) -> Planted:
+    """The client has taken its own away by then."""
+    site.keeps = True
+    site.script.add("It is a lamp.")
+    first = site.play("Summarise this.", state={"said": text})
+    return Planted(sent={"conversation_id": first.conversation_id, "state": {}})
+
+
+def words_of_a_hook(site: Any, text: str) -> Planted:
+    """A hook puts words of a row into the prompt, and says so."""
+    site.told = text
+    return Planted()
+
+
+def another_round(site: Any, text: str) -> Planted:
+    """A hook lets the assistant go on with what it has read."""
+    lamp(site, note=text)
+    site.round = text
+    return Planted(reads=(read_lamp(site),), goes_on=True)
+
+
+def memory_that_the_model_has_worded(site: Any, text: str) -> Planted:
+    """It was approved, but the person has not typed it; nothing else here is data."""
+    Memory.objects.all().delete()
+    Memory.objects.create(owner=site.user, author=site.user, text=text[:MEMORY_CHARS])
+    return Planted()
+
+
+def memory_of_another_person(site: Any, text: str) -> Planted:
+    Memory.objects.all().delete()
+    typed = {"author": site.other, "words": Memory.Words.USER}
+    Memory.objects.create(text=text[:MEMORY_CHARS], **typed)
+    return Planted()
+
+
+def text_of_a_start(site: Any, text: str) -> Planted:
+    """Code of the site has begun the conversation with words of a row."""
+    site.script.add("It is a lamp.")
+    started = ai_assistant.start(user=site.user, text=f"Summarise this: {text}")
+    resume(started.run)
+    return Planted(sent={"conversation_id": started.conversation_id})
+
+
+def summary(site: Any, text: str) -> Planted:
+    """What was read has gone; its words stand in a summary of the conversation."""
+    lamp(site, note=text)
+    site.set("ai_assistant.engine.storage.told.KEPT", 1)
+    site.set(ScriptedProvider, "sums_up", bool(text))
+    del site.script.replies[len(site.script.requests) :]
+    site.script.add(reply("", read_lamp(site)), "It is a lamp.", text)
+    first = site.play("What is this?")
+    asyncio.run(sum_up_now(site.user.pk, first.conversation_id))
+    ToolCall.objects.filter(run=first).delete()
+    return Planted(sent={"conversation_id": first.conversation_id})
+
+
+# Ways by code of the site.
+HOOKED: tuple[Callable[[Any, str], Planted], ...] = (
+    state_of_a_client,
+    state_that_a_hook_has_kept,
+    words_of_a_hook,
+    another_round,
+    text_of_a_start,
+)
+REMEMBERED: tuple[Callable[[Any, str], Planted], ...] = (
+    memory_that_the_model_has_worded,
+    memory_of_another_person,
+)
+SUMMED = (summary,)
 PLACES: tuple[Callable[[Any, str], Planted], ...] = (
     char,
     long_text,
@@ -208,5 +289,8 @@ PLACES: tuple[Callable[[Any, str], Planted], ...] = (
     error_of_a_tool,
     earlier_message,
     earlier_result,
+    *REMEMBERED,
+    *SUMMED,
+    *HOOKED,
 )
-__all__ = ["PLACES", "Planted"]
+__all__ = ["HOOKED", "PLACES", "REMEMBERED", "SUMMED", "Planted"]

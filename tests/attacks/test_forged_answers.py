@@ -13,6 +13,7 @@ from tests.attacks.dump import differs, dump
 from tests.attacks.person import SCRIPT, Person, card, go_on
 from tests.attacks.setting import make_rows, offered, wanted
 from tests.figures import FIGURE
+from tests.thorough import part
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -270,7 +271,8 @@ def place(ada, people, script, offer):
 class TestForged:
     def test_no_effect(self, place, subtests, record_property):
         effects = 0
-        for name, attack in ATTACKS.items():
+        attacks = part(ATTACKS.items(), every=2)
+        for name, attack in attacks:
             with subtests.test(name):
                 at = place.begin()
                 before = dump()
@@ -282,7 +284,7 @@ class TestForged:
                 assert found == []
                 at.ada.post("stop", {"run": at.run.pk})
         record_property(
-            FIGURE, f"forged answers: {effects} effects of {len(ATTACKS)} attempts"
+            FIGURE, f"forged answers: {effects} effects of {len(attacks)} attempts"
         )
         assert effects == 0
 

@@ -11,6 +11,8 @@ from tests.bench import (
     context,
     data,
     drawn,
+    hooks,
+    long_history,
     memory,
     page,
     panel,
@@ -52,6 +54,8 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     "context": context.measure,
     "data": data.measure,
     "drawn": drawn.measure,
+    "hooks": hooks.measure,
+    "long_history": long_history.measure,
     "startup": startup.measure,
     "registry": registry.measure,
 }

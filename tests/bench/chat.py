@@ -5,6 +5,7 @@ import json
 import re
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +16,7 @@ import websockets
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 TEXT = re.compile(r"<[^>]+>")
 TIMEOUT_S = 60.0
+QUIET_S = 0.3  # without a frame: all is there
 ENDED = ("idle", "error", "limited", "stopped")
 
 
@@ -90,6 +92,15 @@ class Chat:
     async def _hello(self) -> None:
         hello = {"type": "hello", "conversation": self.conversation, "after": 0}
         await self.socket.send(json.dumps(hello))
+
+    async def open_conversation(self, named: str) -> None:
+        """Attach to a conversation that has messages, and read what it brings."""
+        self.conversation = named
+        await self._hello()
+        with suppress(TimeoutError):
+            while True:
+                said = await asyncio.wait_for(self.socket.recv(), QUIET_S)
+                self.last_run = json.loads(said)["r"]
 
     async def new_conversation(self) -> None:
         self.conversation = str(uuid.uuid4())

@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model  # noqa: E402
 from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: E402
 
 from ai_assistant.engine import service  # noqa: E402
-from ai_assistant.engine.intake.submission import Submission  # noqa: E402
+from ai_assistant.engine.intake.values import Submission  # noqa: E402
 from ai_assistant.engine.storage.units import in_db  # noqa: E402
 from ai_assistant.models.run import Run  # noqa: E402
 from ai_assistant.safety.identity.session import SessionStamp  # noqa: E402

@@ -22,7 +22,13 @@ def main() -> None:
     import django
 
     django.setup()
-    from tests.bench import data_cards, data_reads, data_undo, data_writes
+    from tests.bench import (
+        data_cards,
+        data_pointing,
+        data_reads,
+        data_undo,
+        data_writes,
+    )
     from tests.bench.data_rows import make_rows
 
     rows = make_rows()
@@ -30,6 +36,7 @@ def main() -> None:
     data_writes.measure(rows)
     data_cards.measure(rows)
     data_undo.measure(rows)
+    data_pointing.measure(rows)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,10 @@ SCRIPTS: dict[str, list[Any]] = {
     "card-create": _proposal("create"),
     "card-delete": _proposal("delete", "propose_removal"),
     "card-bulk": _proposal("bulk"),
+    "card-remember": [
+        [call("save_memory", {"text": "Ada writes to customers in French."})],
+        [text("I will keep that in mind.")],
+    ],
     "card-wide": _proposal("wide"),
     "card-action": _proposal("action", "propose_removal"),
     "partial": [[call("write_around", {"key": "a key"})], DONE],
@@ -84,6 +88,10 @@ def card_hidden(panel: Panel) -> None:
 
 
 def card_create(panel: Panel) -> None:
+    _ask(panel)
+
+
+def card_remember(panel: Panel) -> None:
     _ask(panel)
 
 
@@ -159,6 +167,7 @@ def _open(panel: Panel, selector: str) -> None:
 
 SCENES = (
     *(card_one, card_long, card_huge, card_hidden, card_create, card_delete),
+    card_remember,
     card_bulk,
     *(card_wide, card_action, card_edit, card_edit_wrong, card_again, card_denied),
     *(changed, partial, look_only),

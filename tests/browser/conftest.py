@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser import scripts
 from tests.browser.chromium import chromium
 from tests.browser.environment import ENV
-from tests.browser.panel import Panel
+from tests.browser.panel import WAIT_S, Panel
 from tests.browser.visitor import Visitor, forget_sessions
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
@@ -19,7 +19,7 @@ from tests.servers.oracle import Oracle
 EVIDENCE = Path(__file__).resolve().parents[2] / "build" / "browser"
 FAILED = pytest.StashKey[bool]()
 
-expect.set_options(timeout=15_000)  # of all tests here, whichever are run
+expect.set_options(timeout=WAIT_S * 1000)  # of all tests here, whichever are run
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

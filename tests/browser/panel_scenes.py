@@ -5,6 +5,7 @@ from typing import Any
 from playwright.sync_api import Locator
 from playwright.sync_api import TimeoutError as Late
 
+from tests.browser.approval_scenes import rename
 from tests.browser.panel import Panel
 
 QUESTION = "Which drafts could be published?"
@@ -43,7 +44,7 @@ def ask(panel: Panel) -> None:
 def drawer_menu(panel: Panel) -> None:
     ask(panel)
     panel.list_conversations()
-    need(panel, "#aia-history details > summary").click()
+    need(panel, "#aia-history li > [popovertarget]").click()
 
 
 def drawer_search(panel: Panel) -> None:
@@ -69,6 +70,31 @@ def drawer_deleted(panel: Panel) -> None:
     drawer_menu(panel)
     need(panel, "#aia-history [name=do][value=delete]").click()
     panel.page.locator("#aia-undo").wait_for()
+
+
+def share_form(panel: Panel) -> None:
+    drawer_menu(panel)
+    need(panel, "#aia-history [popover] a[href*='/share/']").click()
+    panel.page.locator("dialog[open] #aia-days").wait_for()
+
+
+def share_link(panel: Panel) -> None:
+    share_form(panel)
+    need(panel, "#aia-share [value=share]").click()
+    panel.page.locator("#aia-share pre").wait_for()
+
+
+def shared_page(panel: Panel) -> None:
+    rename(panel, "Measurements at home")
+    panel.ask(QUESTION)
+    panel.wait_state("waiting-approval")
+    panel.approve()
+    panel.wait_done()
+    panel.list_conversations()
+    need(panel, "#aia-history li > [popovertarget]").click()
+    need(panel, "#aia-history [popover] a[href*='/share/']").click()
+    need(panel, "#aia-share [value=share]").click()
+    panel.page.goto(need(panel, "#aia-share pre").inner_text())
 
 
 # --- settings ---
@@ -112,7 +138,7 @@ def answer_anew(panel: Panel) -> None:
 def feedback_form(panel: Panel) -> None:
     ask(panel)
     need(panel, "#aia-log [id$='-down']").click()
-    form = panel.page.locator("[id$='-why']").first
+    form = panel.page.locator("#aia-log [id$='-why']").first
     form.wait_for()
     if form.get_attribute("open") is None:
         form.locator("summary").click()
@@ -122,6 +148,14 @@ def answer_menu(panel: Panel) -> None:
     ask(panel)
     need(panel, "#aia-log [popovertarget]").click()
     panel.page.locator(".aia-menu:popover-open").wait_for()
+
+
+def show_raw(panel: Panel) -> None:
+    """How the answer was made, with one part of its prompt unfolded."""
+    answer_menu(panel)
+    link = panel.page.get_by_role("link", name="Show raw")
+    panel.goto(link.get_attribute("href") or "")
+    panel.page.locator("#aia-whole details summary").first.click()
 
 
 def quote_button(panel: Panel) -> None:
@@ -163,6 +197,8 @@ def queue(panel: Panel) -> None:
 def models(panel: Panel) -> None:
     ask(panel)
     panel.page.get_by_label("Model that answers").select_option("large")
+    panel.page.get_by_label("Agent that answers").select_option("analyst")
+    panel.ask_and_wait("How many are drafts?")
 
 
 def said_within(panel: Panel) -> None:
@@ -223,17 +259,90 @@ def forced_colours(panel: Panel) -> None:
     ask(panel)
 
 
+# --- commands ---
+
+
+def palette(panel: Panel) -> None:
+    panel.input.press_sequentially("/")
+    need(panel, "#aia-palette [role=option]").wait_for()
+
+
+def pointing(panel: Panel) -> None:
+    panel.input.press_sequentially("Compare @questionnaire exit")
+    need(panel, "#aia-far [role=option]").wait_for()
+
+
+def command_arguments(panel: Panel) -> None:
+    panel.ask("/weekly-report")
+    need(panel, "#aia-argument-status").wait_for()
+
+
+def command_sent(panel: Panel) -> None:
+    panel.ask("/weekly-report draft")
+    panel.wait_done()
+    need(panel, ".aia-sent summary").click()
+
+
+def command_answer(panel: Panel) -> None:
+    panel.ask("/help")
+    need(panel, ".aia-told").wait_for()
+
+
+def command_form(panel: Panel) -> None:
+    ask(panel)
+    need(panel, ".aia-mine .aia-row > a").click()
+    need(panel, ".aia-keep form").wait_for()
+
+
+def talk(panel: Panel) -> None:
+    """Say so much that the first of it is summed up."""
+    for _number in range(3):
+        panel.ask_and_wait(f"{QUESTION} And which of them has no questions at all?")
+    panel.log.locator(".aia-summary").wait_for()
+
+
+def summed_up(panel: Panel) -> None:
+    talk(panel)
+    panel.log.locator(".aia-summary > summary").click()
+    jump = panel.root.get_by_role("button", name="New text")
+    if jump.is_visible():
+        jump.click()  # it stands over the last answer
+        jump.wait_for(state="hidden")
+
+
+def meter(panel: Panel) -> None:
+    talk(panel)
+    settings_open(panel)
+    panel.root.get_by_role("link", name="What the assistant reads").click()
+    panel.page.locator("dialog[open] progress").wait_for()
+
+
 SCENES = (
     *(drawer_menu, drawer_search, drawer_nothing_found, drawer_rename),
+    *(share_form, share_link, shared_page),
     *(drawer_deleted, settings_open, keyboard_map, edit_question, branch_picker),
-    *(answer_anew, feedback_form, answer_menu, quote_button, queue, said_within),
-    *(queued, queue_paused),
+    *(
+        answer_anew,
+        feedback_form,
+        answer_menu,
+        show_raw,
+        quote_button,
+        queue,
+        said_within,
+    ),
+    *(queued, queue_paused, summed_up, meter),
     *(models, rate_limit, banner_production, full_page, unread),
+    *(palette, pointing, command_arguments, command_sent, command_answer, command_form),
     *(right_to_left, right_to_left_drawer, narrow_320, zoom_200, forced_colours),
 )
 UNDER_WAY = {
+    "shared_page": "shared-page",
     **dict.fromkeys(("queue", "queued", "queue_paused"), "streaming"),
     "said_within": "progress",
+    **dict.fromkeys(("summed_up", "meter"), "summary"),
+    **dict.fromkeys(
+        ("palette", "pointing", "command_arguments", "command_answer"), "empty"
+    ),
 }  # the others are done
 SAME = {
     scene.__name__.replace("_", "-"): UNDER_WAY.get(scene.__name__, "done")
@@ -248,7 +357,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "zoom-200": {"viewport": {"width": 720, "height": 450}, "device_scale_factor": 2},
     "forced-colours": {"forced_colors": "active"},
 }
+LONG: dict[str, Any] = {
+    "LIMITS": {"HISTORY_MESSAGES": 4},
+    "PROFILES": {"default": {"WINDOW_TOKENS": 16_000}},
+}
 SETTINGS: dict[str, dict[str, Any]] = {
+    "summed-up": LONG,
+    "meter": LONG,
+    "empty-awaits": {"PROFILES": {"writer": {"MODEL": "openai/small"}}},
+    "empty-written": {"PROFILES": {"writer": {"MODEL": "openai/small"}}},
     "models": {"PROFILES": {"large": {"MODEL": "openai/large", "LABEL": "Large one"}}},
     "rate-limit": {"RATES": {"USER": "1/m"}},
     "banner-production": {

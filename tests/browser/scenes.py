@@ -1,9 +1,10 @@
 """Every state of the panel, as scenes that a script can play."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser import approval_scenes, panel_scenes
+from tests.browser import agent_scenes, approval_scenes, panel_scenes, undo_scenes
 from tests.browser.panel import Panel
 from tests.model_server.scripts import call, status, text
 
@@ -29,7 +30,24 @@ for section in questionnaire.sections.all():
 - Publish the first and the third.
 - Leave the second until its [last section](/admin/questionnaires/section/) is done.
 """
+PLAN = [
+    {"text": "List the drafts", "status": "done"},
+    {"text": "Count the questions of each of their sections", "status": "in_progress"},
+    {"text": "Say which are ready", "status": "pending"},
+]
+FOLLOWUPS = [
+    "Publish Knee replacement: before surgery",
+    "Which questions does Leadership feedback for team leads have?",
+    "Who wrote them?",
+]
+WRITTEN = [
+    "Which of its questions do patients skip most often?",
+    "Is the wording of the last section easy enough to understand?",
+    "What is still missing before it can be published?",
+]
 SCRIPTS: dict[str, list[Any]] = {
+    "empty-awaits": [[HANG]],
+    "empty-written": [[text(json.dumps(WRITTEN))]],
     "thinking": [[HANG]],
     "reasoning": [
         [
@@ -63,6 +81,44 @@ SCRIPTS: dict[str, list[Any]] = {
         [call("count_questions")],
         [text(TABLE)],
     ],
+    "shared-page": [
+        [
+            call("search_objects", {"model": "questionnaires.questionnaire"}),
+            call("list_questionnaires", {"status": "draft"}, index=1),
+        ],
+        [
+            call(
+                "change_object",
+                {
+                    "model": "questionnaires.section",
+                    "id": 3,
+                    "values": {"title": "A few words"},
+                },
+            )
+        ],
+        [text(TABLE)],
+    ],
+    "plan": [
+        [
+            text("Three things have to be looked at."),
+            call("update_plan", {"items": PLAN}),
+            call("count_questions", index=1),
+        ],
+        [text("The second one has a section without questions."), HANG],
+    ],
+    "plan-twice": [
+        [
+            text("Three things have to be looked at."),
+            call("update_plan", {"items": [{**PLAN[1]}, {**PLAN[2]}]}),
+            call("count_questions", index=1),
+            call("update_plan", {"items": PLAN}, index=2),
+        ],
+        [text("The second one has a section without questions."), HANG],
+    ],
+    "summary": [
+        [text("Three drafts could be published; the **survey** has no questions.")]
+    ],
+    "followups": [[text(TABLE), call("suggest_followups", {"items": FOLLOWUPS})]],
     "approval": [
         [
             text("Section 3 is called “About you”. This gives it the new title."),
@@ -96,11 +152,21 @@ SCRIPTS: dict[str, list[Any]] = {
 }
 
 
-SCRIPTS |= approval_scenes.SCRIPTS
+SCRIPTS |= approval_scenes.SCRIPTS | undo_scenes.SCRIPTS | agent_scenes.SCRIPTS
 
 
 def empty(panel: Panel) -> None:
     panel.input.wait_for()
+
+
+def empty_awaits(panel: Panel) -> None:
+    panel.goto("/admin/questionnaires/questionnaire/5/change/")
+    panel.page.locator(".aia-awaits").wait_for()
+
+
+def empty_written(panel: Panel) -> None:
+    panel.goto("/admin/questionnaires/questionnaire/4/change/")
+    panel.page.get_by_text(WRITTEN[-1]).wait_for()
 
 
 def thinking(panel: Panel) -> None:
@@ -128,6 +194,21 @@ def progress(panel: Panel) -> None:
 def done(panel: Panel) -> None:
     panel.ask("Which drafts could be published?")
     panel.wait_done()
+
+
+def plan(panel: Panel) -> None:
+    panel.ask("Check all drafts.")
+    panel.wait_text("The second")
+
+
+def plan_twice(panel: Panel) -> None:
+    """Two plans in one reply, with a card between: one list, as the later one says."""
+    plan(panel)
+
+
+def followups(panel: Panel) -> None:
+    panel.ask("Which drafts could be published?")
+    panel.page.locator(".aia-followups").wait_for()
 
 
 def failed_call(panel: Panel) -> None:
@@ -226,16 +307,21 @@ SAME_SCRIPT = {
     **panel_scenes.SAME,
 }
 SCENES: tuple[Scene, ...] = (
-    *(empty, thinking, reasoning, streaming, progress, done, failed_call, approval),
+    *(empty, empty_awaits, empty_written, thinking, reasoning, streaming, progress),
+    *(done, failed_call, approval),
     *(destructive, denied, question, stopped, error, error_key, limited, offline),
-    *(unsent, conversations, closed, closed_at_work, signed_out),
+    *(unsent, conversations, closed, closed_at_work, signed_out, plan, plan_twice),
+    followups,
     *approval_scenes.SCENES,
     *panel_scenes.SCENES,
+    *undo_scenes.SCENES,
+    *agent_scenes.SCENES,
 )
 
 SIGNED_IN_ANEW = (signed_out,)  # which ends a session: not that of the others
 OPTIONS = panel_scenes.OPTIONS  # of a scene's browser
 SETTINGS = panel_scenes.SETTINGS  # of a scene's server
+BESIDE = agent_scenes.BESIDE  # what other models say in a scene
 
 
 def name_of(scene: Scene) -> str:

@@ -34,7 +34,9 @@ def take(panel: Panel, name: str, place: str) -> None:
 
 
 def can_float(panel: Panel) -> bool:
-    """Tell whether the panel is open, docked, and under no dialog."""
+    """Tell whether the panel is there, open, docked, and under no dialog."""
+    if not panel.root.count():
+        return False
     button = panel.page.locator("#aia-mode")
     is_covered = panel.page.locator("dialog[open]").count() > 0
     return panel.state != "closed" and button.is_visible() and not is_covered

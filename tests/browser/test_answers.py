@@ -483,7 +483,7 @@ class TestLength:
     ) -> None:
         said = numbered_markdown(8000)
         model.script("eight-thousand", [[text(said, rate=8000)]])
-        answer = panel.ask_and_wait("[[script:eight-thousand]]", seconds=90)
+        answer = panel.ask_and_wait("[[script:eight-thousand]]")
 
         assert oracle.text(answer.run).strip() == said.strip()
         numbers = re.findall(r"[a-z]+(\d+)", answer.text)

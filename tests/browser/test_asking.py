@@ -35,23 +35,16 @@ def assert_settled(panel: Panel, status: str) -> None:
     assert panel.approval.count() == 0
 
 
-def decide(panel: Panel, posted: dict[str, str]) -> int:
-    """Approve what `posted` names, past the panel; return the status."""
-    cookies = {one["name"]: one["value"] for one in panel.page.context.cookies()}
-    own = {"csrfmiddlewaretoken": cookies["csrftoken"], "decision": "approve"}
-    answer = panel.page.request.post(
-        f"{panel.url}/assistant/answer/",
-        form={**posted, **own},
-        headers={"Accept": "application/json", "Origin": panel.url},
-    )
-    return answer.status
-
-
 class TestApproval:
-    def test_approval_shows_what_is_asked_for(self, asked: Panel) -> None:
+    @pytest.mark.scenario(26)
+    def test_approval_is_shown_on_another_page_too(self, asked: Panel) -> None:
         assert asked.approval.count() == 1
         assert "a wish" in asked.approval.locator(".aia-diff").inner_text()
         assert statuses(asked.answer()) == ["waiting"]
+
+        asked.click_to("Questionnaires")
+        asked.approve()
+        assert_settled(asked, "complete")
 
     @pytest.mark.smoke
     def test_approve_carries_it_out(self, asked: Panel) -> None:
@@ -59,13 +52,6 @@ class TestApproval:
 
         assert_settled(asked, "complete")
         assert "Approved: a wish" in asked.card("needs_approval").inner_html()
-
-    @pytest.mark.scenario(26)
-    def test_approval_is_there_on_another_page(self, asked: Panel) -> None:
-        asked.click_to("Questionnaires")
-        asked.approve()
-
-        assert_settled(asked, "complete")
 
     @pytest.mark.smoke
     def test_denial_reaches_the_model_with_its_reason(
@@ -77,102 +63,65 @@ class TestApproval:
         told = str(model.requests()[-1]["messages"])
         assert "The wish is too small." in told
 
+    @pytest.mark.scenario(8)
     @pytest.mark.scenario(25)
-    def test_another_message_denies_it(
-        self, asked: Panel, model: ModelServerProcess
+    def test_another_message_or_stop_ends_it(
+        self, asked: Panel, subtests: pytest.Subtests
     ) -> None:
-        asked.ask("Rather not. [[script:hello]]")
+        with subtests.test("another message denies it"):
+            asked.ask("Rather not. [[script:hello]]")
+            answer = asked.wait_done()
+            assert statuses(answer) == ["denied"]
+            assert asked.approval.count() == 0
+            assert "Rather not." in asked.log.inner_text()
 
-        answer = asked.wait_done()
-        assert statuses(answer) == ["denied"]
-        assert asked.approval.count() == 0
-        assert "Rather not." in asked.log.inner_text()
-
-    @pytest.mark.scenario(25)
-    def test_approval_is_decided_once_in_two_tabs(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        visitor = visit(server)
-        first = visitor.panel()
-        first.ask("[[script:approval]]")
-        first.wait_state("waiting-approval")
-        second = visitor.panel()
-        second.approval.wait_for()
-        first.approve()
-
-        assert_settled(first, "complete")
-        assert_settled(second, "complete")
-
-    @pytest.mark.scenario(26)
-    def test_approval_of_another_person_is_neither_shown_nor_taken(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        mine = visit(server).panel()
-        mine.ask("[[script:approval]]")
-        mine.wait_state("waiting-approval")
-        form = mine.approval.locator("form").first
-        posted: dict[str, str] = form.evaluate(
-            "form => Object.fromEntries(new FormData(form))"
-        )
-
-        other = visit(server, "editor").panel()
-        other.new_conversation()
-        frames = f"{server.url}/assistant/frames/?conversation={mine.conversation}"
-        assert mine.page.request.get(frames).status == 200
-        assert other.page.request.get(frames).status == 404
-        assert other.approval.count() == 0
-        assert "a wish" not in other.page.content()
-        assert decide(other, posted) == 404
-
-        mine.page.reload()
-        assert mine.state == "waiting-approval"
-        assert decide(mine, posted) < 300
-        assert_settled(mine, "complete")
-
-    def test_destructive_one_says_so(self, panel: Panel) -> None:
-        panel.ask("[[script:delete]]")
-        panel.wait_state("waiting-approval")
-
-        assert "question, deleted" in panel.approval.inner_text()
-        panel.deny()
-        assert_settled(panel, "denied")
+        with subtests.test("a stop ends one that removes data, as it says"):
+            asked.new_conversation()
+            asked.ask("[[script:delete]]")
+            asked.wait_state("waiting-approval")
+            assert "question, deleted" in asked.approval.inner_text()
+            asked.stop()
+            asked.wait_state("stopped")
+            assert asked.approval.count() == 0
+            assert statuses(asked.wait_done()) == ["cancelled"]
 
 
 class TestQuestion:
-    @pytest.fixture
-    def questioned(self, panel: Panel) -> Panel:
+    def question(self, panel: Panel) -> Panel:
         panel.ask("[[script:question]]")
         panel.wait_state("waiting-answer")
         return panel
 
-    def test_option_answers_it(self, questioned: Panel) -> None:
-        questioned.question.get_by_role("button").first.click()
-        questioned.wait_state("waiting-approval")
-        questioned.approve()
+    def assert_answered(self, panel: Panel) -> None:
+        panel.wait_state("waiting-approval")
+        panel.approve()
+        assert statuses(panel.wait_done()) == ["complete"]
+        assert panel.question.count() == 0
 
-        assert statuses(questioned.wait_done()) == ["complete"]
-        assert questioned.question.count() == 0
-
-    def test_free_text_answers_it(self, questioned: Panel) -> None:
-        option = questioned.question.get_by_role("button").nth(1).inner_text()
-        questioned.reply(option.rpartition(" (id")[0])
-        questioned.wait_state("waiting-approval")
-        questioned.approve()
-
-        assert statuses(questioned.wait_done()) == ["complete"]
-        assert questioned.question.count() == 0
-
-    def test_question_keeps_what_is_typed_while_the_page_is_fed(
-        self, questioned: Panel
+    def test_option_and_free_text_answer_it(
+        self, panel: Panel, subtests: pytest.Subtests
     ) -> None:
-        field = questioned.question.locator("input:not([type=hidden])")
-        field.fill("half an ans")
-        questioned.page.wait_for_timeout(2500)  # longer than a look at the rows
+        with subtests.test("option"):
+            self.question(panel).question.get_by_role("button").first.click()
+            self.assert_answered(panel)
 
-        assert field.input_value() == "half an ans"
-        assert field.evaluate("node => node === document.activeElement")
-        questioned.stop()
-        questioned.wait_state("stopped")
+        with subtests.test("free text"):
+            panel.new_conversation()
+            buttons = self.question(panel).question.get_by_role("button")
+            panel.reply(buttons.nth(1).inner_text().rpartition(" (id")[0])
+            self.assert_answered(panel)
+
+        with subtests.test("what is typed is kept while the page is fed"):
+            panel.new_conversation()
+            own = self.question(panel).question.locator("input[name=answer]")
+            assert not own.is_visible()  # the composer is its field
+            field = panel.input
+            field.fill("half an ans")
+            panel.page.wait_for_timeout(2500)  # longer than a look at the rows
+            assert field.input_value() == "half an ans"
+            assert field.evaluate("node => node === document.activeElement")
+            panel.stop()
+            panel.wait_state("stopped")
 
 
 class TestAskUser:
@@ -189,49 +138,43 @@ class TestAskUser:
         )
         return result
 
-    @pytest.mark.row("Q02", "Q04")
-    def test_choice_after_a_reload(
+    @pytest.mark.row("Q02", "Q04", "Q06")
+    def test_choice_after_a_reload_and_skip(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("choice after a reload"):
+            self.asked(panel, "ask-select").reload()
+            assert "easy to see" in panel.question.inner_text()
+            panel.choose("Green")
+            assert statuses(panel.wait_done()) == ["complete"]
+            assert self.told(model)["answer"] == "g"
+            assert panel.question.count() == 0
+            assert "Green" in panel.card("ask_user").inner_text()
+
+        with subtests.test("skip"):
+            panel.new_conversation()
+            self.asked(panel, "ask-select")
+            panel.choose("Skip")
+            assert statuses(panel.wait_done()) == ["cancelled"]
+            assert "Skipped" in panel.card("ask_user").inner_text()
+            assert self.told(model)["error_type"] == "declined"
+
+    @pytest.mark.row("Q02", "Q04", "Q05")
+    def test_wrong_answer_then_several_after_a_reload(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        self.asked(panel, "ask-select").reload()
-        assert "easy to see" in panel.question.inner_text()
-        panel.choose("Green")
+        self.asked(panel, "ask-several")
+        panel.question.get_by_role("button", name="Answer").click()
+        panel.page.get_by_text("Write an answer, or choose one.").wait_for()
+        assert panel.question.count() == 1
 
-        assert statuses(panel.wait_done()) == ["complete"]
-        assert self.told(model)["answer"] == "g"
-        assert panel.question.count() == 0
-        assert "Green" in panel.card("ask_user").inner_text()
-
-    @pytest.mark.row("Q04", "Q05")
-    def test_several_after_a_reload(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        self.asked(panel, "ask-several").reload()
+        panel.reload()
+        assert panel.state == "waiting-answer"
         panel.question.get_by_label("Red").check()
         panel.question.get_by_label("Blue").check()
         panel.question.get_by_role("button", name="Answer").click()
-
         assert statuses(panel.wait_done()) == ["complete"]
         assert self.told(model)["answer"] == ["r", "b"]
-
-    @pytest.mark.row("Q02")
-    def test_wrong_answer_leaves_it_open(self, panel: Panel) -> None:
-        self.asked(panel, "ask-several")
-        panel.question.get_by_role("button", name="Answer").click()
-
-        panel.page.get_by_text("Write an answer, or choose one.").wait_for()
-        assert panel.question.count() == 1
-        panel.stop()
-        panel.wait_state("stopped")
-
-    @pytest.mark.row("Q06")
-    def test_skip(self, panel: Panel, model: ModelServerProcess) -> None:
-        self.asked(panel, "ask-select")
-        panel.choose("Skip")
-
-        assert statuses(panel.wait_done()) == ["cancelled"]
-        assert "Skipped" in panel.card("ask_user").inner_text()
-        assert self.told(model)["error_type"] == "declined"
 
     @pytest.mark.row("Q03", "Q04")
     def test_first_of_two_tabs_wins(self, visit: Visit, server: DemoServer) -> None:
@@ -292,43 +235,43 @@ class TestStop:
         assert panel.answer().text.split() == kept.split()
         assert panel.state == "stopped"
 
-    def test_stop_works_after_reload(self, panel: Panel) -> None:
-        panel.ask(self.LONG)
-        panel.wait_words(8)
-        panel.reload()
-        panel.wait_words(8)
-        panel.stop()
-
-        panel.wait_state("stopped")
-        assert not panel.wait_done().busy
-
-    def test_stop_works_from_another_tab(
-        self, visit: Visit, server: DemoServer
+    def test_stop_after_reload_elsewhere_and_by_escape(
+        self,
+        regular: Visitor,
+        panel: Panel,
+        model: ModelServerProcess,
+        subtests: pytest.Subtests,
     ) -> None:
-        visitor = visit(server)
-        first = visitor.panel()
-        first.ask(self.LONG)
-        first.wait_words(8)
-        visitor.panel().stop()
+        with subtests.test("after a reload; the stream of the model is closed"):
+            panel.ask(self.LONG)
+            panel.wait_words(8)
+            panel.reload()
+            panel.wait_words(8)
+            panel.stop()
+            panel.wait_state("stopped")
+            assert not panel.wait_done().busy
+            panel.wait(
+                lambda: model.log()[-1]["outcome"] == "closed", "a closed stream"
+            )
 
-        first.wait_state("stopped")
+        with subtests.test("the conversation goes on afterwards"):
+            answer = panel.ask_and_wait("[[script:hello]]")
+            assert answer.text.strip() == "Hello there, how can this help you?"
+            assert panel.state == "idle"
 
-    def test_escape_stops(self, panel: Panel) -> None:
-        panel.ask(self.LONG)
-        panel.wait_words(3)
-        panel.input.press("Escape")
+        with subtests.test("from another tab"):
+            panel.new_conversation()
+            panel.ask(self.LONG)
+            panel.wait_words(8)
+            regular.panel().stop()
+            panel.wait_state("stopped")
 
-        panel.wait_state("stopped")
-
-    def test_stop_closes_the_stream_of_the_model(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask(self.LONG)
-        panel.wait_words(3)
-        panel.stop()
-
-        panel.wait_state("stopped")
-        panel.wait(lambda: model.log()[-1]["outcome"] == "closed", "a closed stream")
+        with subtests.test("by Escape"):
+            panel.new_conversation()
+            panel.ask(self.LONG)
+            panel.wait_words(3)
+            panel.input.press("Escape")
+            panel.wait_state("stopped")
 
     def test_stop_stops_a_background_tool(self, panel: Panel) -> None:
         panel.ask("[[script:long-progress]]")
@@ -337,20 +280,3 @@ class TestStop:
 
         panel.wait_state("stopped")
         assert statuses(panel.wait_done()) == ["cancelled"]
-
-    def test_stop_ends_an_approval(self, asked: Panel) -> None:
-        asked.stop()
-
-        asked.wait_state("stopped")
-        assert asked.approval.count() == 0
-        assert statuses(asked.wait_done()) == ["cancelled"]
-
-    def test_conversation_goes_on_afterwards(self, panel: Panel) -> None:
-        panel.ask(self.LONG)
-        panel.wait_words(3)
-        panel.stop()
-        panel.wait_state("stopped")
-
-        answer = panel.ask_and_wait("[[script:hello]]")
-        assert answer.text.strip() == "Hello there, how can this help you?"
-        assert panel.state == "idle"

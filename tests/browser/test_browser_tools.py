@@ -94,16 +94,21 @@ def note_what_is_said(panel: Panel) -> None:
 
 
 class TestNavigate:
-    @pytest.mark.row("T18")
+    @pytest.mark.row("T18", "ui 67")
     @pytest.mark.scenario(30)
-    def test_answer_goes_on_at_the_new_page(
+    def test_says_where_goes_there_and_goes_on(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
+        """From a form as it was loaded, in which nothing would be lost."""
+        panel.goto("/admin/questionnaires/questionnaire/1/change/")
+        assert panel.page.locator("#content :checked").count()  # boxes and choices
+        note_what_is_said(panel)
         panel.ask("Take me there [[script:go]]")
 
-        panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
+        panel.wait(lambda: panel.page.url.endswith("/questionnaires/questionnaire/"))
         answer = panel.wait_done()
 
+        assert panel.page.evaluate("sessionStorage.testSaid") == "Questionnaires"
         assert "as you wished" in answer.text
         assert answer.text.startswith("Off we go.")
         (told,) = results(model, "go")
@@ -111,7 +116,9 @@ class TestNavigate:
         assert found["path"] == "/admin/questionnaires/questionnaire/"
         assert found["page"][0]["value"]["model"] == "questionnaire"
 
-    def test_further_tools_work_at_the_new_page(
+    @pytest.mark.row("T18")
+    @pytest.mark.scenario(30)
+    def test_further_tools_work_there_and_unsaved_work_stays(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask("Show me where [[script:go-and-point]]")
@@ -122,12 +129,7 @@ class TestNavigate:
 
         assert json.loads(results(model, "go-and-point")[1])["found"] is True
 
-    @pytest.mark.row("T18")
-    @pytest.mark.scenario(30)
-    def test_refused_with_unsaved_changes(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.goto("/admin/questionnaires/questionnaire/add/")
+        panel.new_conversation()
         panel.page.fill("#id_title", "Not saved yet")
 
         panel.ask_and_wait("Take me there, please [[script:go]]")
@@ -139,7 +141,7 @@ class TestNavigate:
 
     @pytest.mark.row("ui 67")
     @pytest.mark.scenario(30)
-    def test_navigate_may_be_cancelled(
+    def test_counts_down_and_is_cancelled_or_stopped(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         before = panel.page.url
@@ -152,9 +154,7 @@ class TestNavigate:
         assert "wanted to stay" in results(model, "go")[0]
         assert panel.page.locator("#aia-notice .aia-note").count() == 0
 
-    @pytest.mark.row("ui 67")
-    def test_stop_keeps_the_page_too(self, panel: Panel) -> None:
-        before = panel.page.url
+        panel.new_conversation()
         press_once_announced(panel, "#aia-stop")
         panel.ask("Take me there [[script:go]]")
         panel.wait_state("stopped")
@@ -162,28 +162,33 @@ class TestNavigate:
         panel.page.wait_for_timeout(2500)  # longer than one may cancel
         assert panel.page.url == before
 
-    @pytest.mark.row("ui 67")
-    def test_navigate_says_where_it_goes(self, panel: Panel) -> None:
-        note_what_is_said(panel)
+        panel.new_conversation()
+        panel.page.evaluate(
+            """() => {
+              const seen = (window.seen = new Set());
+              new MutationObserver(() => {
+                const note = document.querySelector(".aia-going [role=timer]");
+                if (note) seen.add(note.textContent);
+              }).observe(document.body, { childList: true, subtree: true });
+            }"""
+        )
         panel.ask("Take me there [[script:go]]")
-
-        panel.wait(lambda: "/questionnaires/questionnaire/" in panel.page.url)
+        panel.page.locator("#aia-notice .aia-going").wait_for()
+        note = panel.page.locator("#aia-notice").inner_text()
+        line = panel.card("navigate_to").inner_text()
+        press = panel.page.get_by_role("button", name="Stay here")
+        panel.wait(lambda: len(panel.page.evaluate("[...seen]")) > 1, "a count")
+        press.click(force=True, timeout=1000)
         panel.wait_done()
-        assert panel.page.evaluate("sessionStorage.testSaid") == "Questionnaires"
 
-    @pytest.mark.scenario(30)
-    def test_form_as_it_was_loaded_is_left(self, panel: Panel) -> None:
-        panel.goto("/admin/questionnaires/questionnaire/1/change/")
-        assert panel.page.locator("#content :checked").count()  # boxes and choices
-
-        panel.ask("Take me away [[script:go]]")
-
-        panel.wait(lambda: panel.page.url.endswith("/questionnaire/"))
-        panel.wait_done()
+        assert panel.page.evaluate("[...seen]") == ["2 s", "1 s"]
+        assert "Opening Questionnaires" in " ".join(note.split())
+        assert "Waiting for you" not in line
+        assert "Waiting for the page" in line
 
 
 class TestHighlight:
-    def test_outlines_and_scrolls_to_it(
+    def test_outlines_what_there_is_also_by_polling(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.ask("Where? [[script:point]]")
@@ -195,31 +200,33 @@ class TestHighlight:
         ) == ("3px")
         panel.wait_done()
 
-    def test_highlight_says_that_there_is_none(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
+        panel.new_conversation()
         panel.ask_and_wait("Where? [[script:point-nowhere]]")
-
         assert json.loads(results(model, "point-nowhere")[0]) == {"found": False}
+
+        panel.page.route_web_socket("**/ws/", lambda socket: socket.close())
+        panel.goto()
+        panel.new_conversation()
+        panel.ask_and_wait("Where? [[script:point]]")
+        assert panel.card("highlight").get_attribute("data-status") == "complete"
 
 
 class TestOwnTools:
-    @pytest.mark.row("H19")
-    def test_model_calls_a_tool_of_the_page(
+    @pytest.mark.row("H19", "T06")
+    def test_is_called_fails_and_goes_with_its_page(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         panel.page.evaluate(PICK)
-
         panel.ask_and_wait("Pick [[script:pick]]")
-
         assert panel.page.evaluate("window.picked") == [3]
         assert json.loads(results(model, "pick")[0]) == {"picked": 3}
         assert panel.card("pick").get_attribute("data-status") == "complete"
 
-    @pytest.mark.row("T06")
-    def test_tool_that_has_gone_with_its_page(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
+        panel.new_conversation()
+        model.script("pick-9", [[call("pick", {"row": 9})], [text("No such row.")]])
+        panel.ask_and_wait("Pick [[script:pick-9]]")
+        assert "there is no such row" in results(model, "pick-9")[0]
+
         model.script(
             "pick-late",
             [
@@ -227,24 +234,16 @@ class TestOwnTools:
                 [text("It is gone.")],
             ],
         )
-        panel.page.evaluate(PICK)
+        panel.new_conversation()
+        panel.page.evaluate("window.picked.length = 0")
         panel.ask("Pick [[script:pick-late]]")
         panel.wait_words(1)
-
         panel.page.evaluate("window.unregister()")
         model.release("pick")
 
         assert "It is gone." in panel.wait_done().text
         assert "not available on this page" in results(model, "pick-late")[0]
         assert panel.page.evaluate("window.picked") == []
-
-    def test_error_of_its_code(self, panel: Panel, model: ModelServerProcess) -> None:
-        model.script("pick-9", [[call("pick", {"row": 9})], [text("No such row.")]])
-        panel.page.evaluate(PICK)
-
-        panel.ask_and_wait("Pick [[script:pick-9]]")
-
-        assert "there is no such row" in results(model, "pick-9")[0]
 
     @pytest.mark.row("K02")
     def test_two_tabs_and_one_call(self, server: DemoServer, visit: Visit) -> None:
@@ -263,13 +262,3 @@ class TestOwnTools:
         second.wait_done(2)
         picked = [tab.page.evaluate("window.picked") for tab in (first, second)]
         assert sorted(picked) == [[], [3]]
-
-
-class TestWithoutSocket:
-    def test_polling_page_carries_it_out(self, panel: Panel) -> None:
-        panel.page.route_web_socket("**/ws/", lambda socket: socket.close())
-        panel.goto()
-
-        panel.ask_and_wait("Where? [[script:point]]")
-
-        assert panel.card("highlight").get_attribute("data-status") == "complete"

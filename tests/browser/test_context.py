@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
@@ -62,73 +63,82 @@ def wait_chip(panel: Panel, title: str) -> None:
 
 
 class TestChips:
-    @pytest.mark.row("C08", "C10")
+    @pytest.mark.row("C05", "C08", "C10")
     @pytest.mark.scenario(31)
-    def test_show_what_is_sent(self, panel: Panel, told: Told) -> None:
-        panel.goto(FORM)
-        title = panel.page.locator("#id_title").input_value()
-        assert chips(panel) == [f"Questionnaire: {title}"]
-        panel.ask_and_wait(HELLO)
-
-        assert f'"text": "{title}"' in told()
-        assert "questionnaires_questionnaire_change" in told()
-
-    @pytest.mark.row("C05", "C10")
-    @pytest.mark.scenario(31)
-    def test_dropped_one_is_not_sent_and_is_back_on_the_next_page(
-        self, panel: Panel, told: Told
+    def test_chips_show_what_is_sent_unless_dropped(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
     ) -> None:
         panel.goto(FORM)
         title = panel.page.locator("#id_title").input_value()
-        drop(panel, title)
-        assert chips(panel) == []
-        panel.ask_and_wait(HELLO)
+        with subtests.test("an object is shown and sent"):
+            assert chips(panel) == [f"Questionnaire: {title}"]
+            panel.ask_and_wait(HELLO)
+            assert f'"text": "{title}"' in told()
+            assert "questionnaires_questionnaire_change" in told()
 
-        assert "questionnaire" not in told().partition("Signed-in user")[2]
-        panel.goto(FORM)
-        assert chips(panel) == [f"Questionnaire: {title}"]
+        with subtests.test("dropped, it is not sent, and back on the next page"):
+            panel.new_conversation()
+            panel.goto(FORM)
+            drop(panel, title)
+            assert chips(panel) == []
+            panel.ask_and_wait(HELLO)
+            assert "questionnaire" not in told().partition("Signed-in user")[2]
+            panel.goto(FORM)
+            assert chips(panel) == [f"Questionnaire: {title}"]
 
-    def test_page_itself_may_be_dropped(self, panel: Panel, told: Told) -> None:
-        panel.goto(LIST)
-        drop(panel, "Questionnaires")
-        panel.ask_and_wait(HELLO)
+        with subtests.test("the page itself may be dropped"):
+            panel.new_conversation()
+            panel.goto(LIST)
+            drop(panel, "Questionnaires")
+            panel.ask_and_wait(HELLO)
+            assert "questionnaire" not in told().partition("Signed-in user")[2]
 
-        assert "questionnaire" not in told().partition("Signed-in user")[2]
-
-    def test_chips_are_dropped_with_the_keyboard(self, panel: Panel) -> None:
-        panel.goto(f"{LIST}?q=pain")
-        first = panel.page.locator("#aia-context .aia-drop:visible").first
-        first.focus()
-        panel.page.keyboard.press("Enter")
-        assert len(chips(panel)) == 1
-        panel.page.keyboard.press("Enter")  # the focus has gone to the next
-
-        assert chips(panel) == []
-        assert panel.page.evaluate("document.activeElement.id") == "aia-input"
-
-    def test_show_the_very_text_when_asked(self, panel: Panel) -> None:
-        panel.goto(LIST)
-        chip(panel, "Questionnaires").get_by_role("button").first.click()
-
-        shown = panel.page.locator("#aia-context .aia-seen:popover-open")
-        assert "questionnaires_questionnaire_changelist" in shown.inner_text()
-        panel.page.keyboard.press("Escape")
-        assert not shown.is_visible()
-
-    def test_failed_one_says_why_and_the_message_is_sent(
-        self, panel: Panel, told: Told
+    def test_chips_show_their_text_and_take_keys(
+        self, panel: Panel, subtests: pytest.Subtests
     ) -> None:
-        panel.goto(GROUPS)
-        assert "Weather" in " ".join(chips(panel))
-        assert "ConnectionError" in " ".join(chips(panel))
-        panel.ask_and_wait(HELLO)
+        asked: list[str] = []
+        panel.page.on("request", lambda request: asked.append(request.url))
+        panel.goto(LIST)
+        with subtests.test("never polled: an open page is drawn with them"):
+            panel.page.wait_for_timeout(1500)
+            assert not [url for url in asked if "/assistant/context/" in url]
 
-        assert "ConnectionError" not in told()
+        with subtests.test("the very text is shown when asked for"):
+            chip(panel, "Questionnaires").get_by_role("button").first.click()
+            shown = panel.page.locator("#aia-context .aia-seen:popover-open")
+            assert "questionnaires_questionnaire_changelist" in shown.inner_text()
+            panel.page.keyboard.press("Escape")
+            assert not shown.is_visible()
+
+        with subtests.test("dropped with the keyboard"):
+            panel.goto(f"{LIST}?q=pain")
+            first = panel.page.locator("#aia-context .aia-drop:visible").first
+            first.focus()
+            panel.page.keyboard.press("Enter")
+            assert len(chips(panel)) == 1
+            panel.page.keyboard.press("Enter")  # the focus has gone to the next
+            assert chips(panel) == []
+            assert panel.page.evaluate("document.activeElement.id") == "aia-input"
 
     @pytest.mark.row("C03")
-    @pytest.mark.parametrize("how", ["pushState", "replaceState"])
     @pytest.mark.scenario(31)
-    def test_follow_the_address(self, panel: Panel, told: Told, how: str) -> None:
+    def test_follow_the_address_and_go_back(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
+    ) -> None:
+        for how in ("pushState", "replaceState"):
+            with subtests.test(how=how):
+                self.follow(panel, how)
+                panel.ask_and_wait(HELLO)
+                assert '"value": "asthma"' in told()
+
+        with subtests.test("back with the person"):
+            panel.goto(LIST)
+            panel.page.evaluate("history.pushState(null, '', '?q=asthma')")
+            panel.wait(lambda: "Search: asthma" in chips(panel), "the search")
+            panel.page.go_back()
+            panel.wait(lambda: chips(panel) == ["Questionnaires"], "no search")
+
+    def follow(self, panel: Panel, how: str) -> None:
         panel.goto(LIST)
         panel.page.evaluate(
             """() => {
@@ -149,9 +159,6 @@ class TestChips:
             lambda: "Search: asthma" in chips(panel) and len(chips(panel)) == 3,
             "the search in its chip",
         )
-        panel.ask_and_wait(HELLO)
-
-        assert '"value": "asthma"' in told()
 
     @pytest.mark.scenario(31)
     def test_follow_a_filter_and_then_the_object(
@@ -183,24 +190,6 @@ class TestChips:
         assert '"fields"' not in page
         assert '"source": "browser"' not in page
 
-    @pytest.mark.row("C03")
-    def test_go_back_with_the_person(self, panel: Panel) -> None:
-        panel.goto(LIST)
-        panel.page.evaluate("history.pushState(null, '', '?q=asthma')")
-        panel.wait(lambda: "Search: asthma" in chips(panel), "the search")
-        panel.page.go_back()
-
-        panel.wait(lambda: chips(panel) == ["Questionnaires"], "no search")
-
-    def test_chips_are_asked_for_once_per_page(self, panel: Panel) -> None:
-        """Never polled; an open page is drawn with them."""
-        asked: list[str] = []
-        panel.page.on("request", lambda request: asked.append(request.url))
-        panel.goto(LIST)
-        panel.page.wait_for_timeout(1500)
-
-        assert not [url for url in asked if "/assistant/context/" in url]
-
     def test_come_with_a_panel_that_is_opened(
         self, visit: Visit, server: DemoServer
     ) -> None:
@@ -224,57 +213,60 @@ class TestChips:
 class TestBrowserItems:
     @pytest.mark.row("C04")
     @pytest.mark.scenario(31)
-    def test_ticked_rows(self, panel: Panel, told: Told) -> None:
-        panel.goto(LIST)
-        for row in (0, 2):
-            panel.page.locator("input.action-select").nth(row).check()
-        names = panel.page.locator("#result_list tbody th").all_inner_texts()
-        wait_chip(panel, "Selected rows: 2")
-        panel.ask_and_wait(HELLO)
-
-        assert names[0] in told()
-        assert names[2] in told()
-        assert names[1] not in told()
-        assert '"source": "browser"' in told()
-
-    @pytest.mark.row("C04")
-    @pytest.mark.scenario(31)
-    def test_ticked_row_that_is_unticked_is_gone(
-        self, panel: Panel, told: Told
+    def test_ticked_rows_are_sent_unless_unticked_or_dropped(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
     ) -> None:
-        panel.goto(LIST)
-        box = panel.page.locator("input.action-select").first
-        box.check()
-        wait_chip(panel, "Selected rows: 1")
-        box.uncheck()
-        panel.wait(lambda: chips(panel) == ["Questionnaires"], "no chip of rows")
-        panel.ask_and_wait(HELLO)
+        boxes = panel.page.locator("input.action-select")
+        with subtests.test("ticked"):
+            panel.goto(LIST)
+            for row in (0, 2):
+                boxes.nth(row).check()
+            names = panel.page.locator("#result_list tbody th").all_inner_texts()
+            wait_chip(panel, "Selected rows: 2")
+            panel.ask_and_wait(HELLO)
+            assert names[0] in told()
+            assert names[2] in told()
+            assert names[1] not in told()
+            assert '"source": "browser"' in told()
 
-        assert "browser" not in told().partition("<page>")[2]
+        with subtests.test("unticked"):
+            panel.new_conversation()
+            panel.goto(LIST)
+            boxes.first.check()
+            wait_chip(panel, "Selected rows: 1")
+            boxes.first.uncheck()
+            panel.wait(lambda: chips(panel) == ["Questionnaires"], "no chip of rows")
+            panel.ask_and_wait(HELLO)
+            assert "browser" not in told().partition("<page>")[2]
 
-    @pytest.mark.scenario(31)
-    def test_dropped_rows_are_not_sent(self, panel: Panel, told: Told) -> None:
-        panel.goto(LIST)
-        panel.page.locator("input.action-select").first.check()
-        wait_chip(panel, "Selected rows: 1")
-        drop(panel, "Selected rows: 1")
-        panel.ask_and_wait(HELLO)
-
-        assert "browser" not in told().partition("<page>")[2]
+        with subtests.test("dropped"):
+            boxes.first.check()
+            wait_chip(panel, "Selected rows: 1")
+            drop(panel, "Selected rows: 1")
+            panel.ask_and_wait(HELLO)
+            assert "browser" not in told().partition("<page>")[2]
 
     @pytest.mark.row("C04")
-    def test_unsaved_fields_are_sent_as_they_are_now(
-        self, panel: Panel, told: Told
+    def test_unsaved_fields_and_added_rows_are_sent(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
     ) -> None:
         panel.goto(FORM)
-        panel.page.locator("#id_title").fill("Knees, revised")
-        panel.page.locator("#id_status").select_option(index=2)
-        wait_chip(panel, "Unsaved fields: 2")
-        panel.page.locator("#id_title").fill("Knees, revised twice")
-        panel.ask_and_wait(HELLO)
+        # What is there by then is no addition.
+        panel.page.locator("#aia-context[data-drawn]").wait_for(state="attached")
+        with subtests.test("fields as they are now"):
+            panel.page.locator("#id_title").fill("Knees, revised")
+            panel.page.locator("#id_status").select_option(index=2)
+            wait_chip(panel, "Unsaved fields: 2")
+            panel.page.locator("#id_title").fill("Knees, revised twice")
+            panel.ask_and_wait(HELLO)
+            assert '"title": "Knees, revised twice"' in told()
+            assert '"status": [{"value":' in told()
 
-        assert '"title": "Knees, revised twice"' in told()
-        assert '"status": [{"value":' in told()
+        with subtests.test("a row that was added to an inline"):
+            panel.page.locator(".inline-group .add-row a").first.click()
+            wait_chip(panel, "Open parts: 1")
+            panel.ask_and_wait(HELLO)
+            assert '"added": 1' in told()
 
     def test_passwords_are_never_sent(self, panel: Panel, told: Told) -> None:
         panel.goto("/admin/auth/user/add/")
@@ -298,31 +290,10 @@ class TestBrowserItems:
         assert "newcomer" in told()
         assert "hunter2" not in told()
 
-    @pytest.mark.row("C04")
-    def test_row_that_was_added_to_an_inline(self, panel: Panel, told: Told) -> None:
-        panel.goto(FORM)
-        # What is there by then is no addition.
-        panel.page.locator("#aia-context[data-drawn]").wait_for(state="attached")
-        panel.page.locator(".inline-group .add-row a").first.click()
-        wait_chip(panel, "Open parts: 1")
-        panel.ask_and_wait(HELLO)
-
-        assert '"added": 1' in told()
-
-    @pytest.mark.row("C04")
-    def test_selected_text_outlives_the_click_into_the_composer(
+    @pytest.mark.row("C02", "C04", "C09")
+    def test_elements_and_selected_text_are_sent(
         self, panel: Panel, told: Told
     ) -> None:
-        panel.goto()
-        panel.page.locator("#content h1").select_text()
-        wait_chip(panel, "Selected text")
-        panel.input.click()
-        panel.ask_and_wait(HELLO)
-
-        assert "Site administration" in told().partition("has selected")[2]
-
-    @pytest.mark.row("C02", "C09")
-    def test_elements_of_the_page(self, panel: Panel, told: Told) -> None:
         panel.goto()
         panel.page.evaluate(
             """() => {
@@ -337,146 +308,168 @@ class TestBrowserItems:
             }"""
         )
         wait_chip(panel, "Cart")
+        panel.page.locator("#content h1").select_text()
+        wait_chip(panel, "Selected text")
+        panel.input.click()  # the selection outlives it
         panel.ask_and_wait(HELLO)
 
+        assert "Site administration" in told().partition("has selected")[2]
         assert (
             '{"is": "The cart", "source": "browser", "value": {"lines": 3}}' in told()
         )
         assert '{"is": "tip", "source": "browser", "value": "Tea helps."}' in told()
 
     @pytest.mark.row("C05")
-    def test_browser_items_of_the_page_itself_comes_and_goes(
-        self, panel: Panel, told: Told
+    def test_items_of_scripts_come_go_and_are_bounded(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
     ) -> None:
-        panel.goto()
-        panel.page.evaluate(
-            """() => {
-              window.remove = AIAssistant.context("zoom", {label: "Zoom", value: 7});
-            }"""
-        )
-        wait_chip(panel, "Zoom")
-        panel.page.evaluate("remove()")
-        panel.wait(lambda: "Zoom" not in chips(panel), "no chip")
-        panel.ask_and_wait(HELLO)
-
-        assert "Zoom" not in told()
-
-    def test_too_large_one_is_refused_in_words(self, panel: Panel, told: Told) -> None:
         panel.goto()
         warnings: list[str] = []
         panel.page.on("console", lambda said: warnings.append(said.text))
-        panel.page.evaluate(
-            """() => {
-              AIAssistant.context("big", {label: "Big", value: "x".repeat(1e6)});
-              AIAssistant.context("odd", {label: "Odd", value: window});
-            }"""
-        )
-        panel.wait(lambda: "Big" in " ".join(chips(panel)), "the chip")
-        assert "Too large to send." in " ".join(chips(panel))
-        panel.ask_and_wait(HELLO)
+        with subtests.test("text of the page is no markup"):
+            panel.page.evaluate(
+                """() => {
+                  const label = "<img src=x onerror=boom>";
+                  AIAssistant.context("x", {label, value: "<b>"});
+                }"""
+            )
+            wait_chip(panel, "<img src=x onerror=boom>")
+            assert panel.page.locator("#aia-context img, #aia-context b").count() == 0
 
+        with subtests.test("comes and goes"):
+            panel.page.evaluate(
+                """() => {
+                  window.remove =
+                    AIAssistant.context("zoom", {label: "Zoom", value: 7});
+                }"""
+            )
+            wait_chip(panel, "Zoom")
+            panel.page.evaluate("remove()")
+            panel.wait(lambda: "Zoom" not in chips(panel), "no chip")
+
+        with subtests.test("too large a one is refused in words"):
+            panel.page.evaluate(
+                """() => {
+                  AIAssistant.context("big", {label: "Big", value: "x".repeat(1e6)});
+                  AIAssistant.context("odd", {label: "Odd", value: window});
+                }"""
+            )
+            panel.wait(lambda: "Big" in " ".join(chips(panel)), "the chip")
+            assert "Too large to send." in " ".join(chips(panel))
+
+        panel.ask_and_wait(HELLO)
+        assert "Zoom" not in told()
         assert "xxxx" not in told()
         assert [said for said in warnings if "big is too large" in said]
-
-    def test_text_of_the_page_is_no_markup(self, panel: Panel) -> None:
-        panel.goto()
-        panel.page.evaluate(
-            """() => {
-              const label = "<img src=x onerror=boom>";
-              AIAssistant.context("x", {label, value: "<b>"});
-            }"""
-        )
-        wait_chip(panel, "<img src=x onerror=boom>")
-
-        assert panel.page.locator("#aia-context img, #aia-context b").count() == 0
 
 
 class TestMentions:
     def choose(self, panel: Panel, *keys: str) -> None:
         write(panel, "what of @")
-        panel.page.locator("#aia-menu [role=option]").first.wait_for()
+        panel.page.locator("#aia-palette [role=option]").first.wait_for()
         for key in keys:
             panel.input.press(key)
 
     @pytest.mark.row("C06", "C07")
-    def test_mentions_by_keyboard_sends_what_is_else_not_sent(
-        self, panel: Panel, told: Told
+    def test_manual_item_is_sent_only_when_mentioned(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
     ) -> None:
         panel.goto(GROUPS)
-        assert "House rules" not in chips(panel)
-        self.choose(panel, "h", "o", "Enter")
-        assert panel.input.input_value() == "what of @House rules "
-        assert "House rules" in chips(panel)
-        panel.input.press_sequentially(HELLO)
-        panel.input.press("Enter")
-        panel.wait_done()
+        first, typed = f"what of @House rules {HELLO}", f"@House rules {HELLO}"
+        with subtests.test("mentioned by keyboard"):
+            assert "House rules" not in chips(panel)
+            self.choose(panel, "h", "o", "Enter")
+            assert panel.input.input_value() == "what of @House rules "
+            assert "House rules" in chips(panel)
+            panel.input.press_sequentially(HELLO)
+            panel.input.press("Enter")
+            panel.wait_done()
+            assert "No shoes indoors." in told()
+            assert panel.asked() == [first]
 
-        assert "No shoes indoors." in told()
-        assert panel.asked() == [f"what of @House rules {HELLO}"]
-        panel.ask_and_wait(HELLO)
-        assert "No shoes indoors." not in told()
+        with subtests.test("not with the next message, nor one that has failed"):
+            assert "Weather" in " ".join(chips(panel))
+            assert "ConnectionError" in " ".join(chips(panel))
+            panel.ask_and_wait(HELLO)
+            assert "No shoes indoors." not in told()
+            assert "ConnectionError" not in told()
 
-    @pytest.mark.row("C07")
-    def test_manual_item_is_not_sent_without(self, panel: Panel, told: Told) -> None:
-        panel.goto(GROUPS)
-        panel.ask_and_wait(HELLO)
+        with subtests.test("a title typed by hand is text"):
+            write(panel, "@House rules")
+            panel.input.press("Escape")
+            panel.input.press_sequentially(f" {HELLO}")
+            panel.input.press("Enter")
+            panel.wait_done(3)
+            assert panel.asked() == [first, HELLO, typed]
+            assert "No shoes indoors." not in told()
 
-        assert "No shoes indoors." not in told()
+        with subtests.test("not when it is deleted again"):
+            self.choose(panel, "h", "o", "Tab")
+            panel.ask_and_wait(HELLO)
+            assert "No shoes indoors." not in told()
 
-    @pytest.mark.row("C06")
-    def test_title_typed_by_hand_is_text(self, panel: Panel, told: Told) -> None:
-        panel.goto(GROUPS)
-        write(panel, "@House rules")
-        panel.input.press("Escape")
-        panel.input.press_sequentially(f" {HELLO}")
-        panel.input.press("Enter")
-        panel.wait_done()
-
-        assert "No shoes indoors." not in told()
-
-    def test_mention_that_is_deleted_again_is_not_sent(
-        self, panel: Panel, told: Told
+    def test_menu_is_for_mouse_keyboard_and_reader(
+        self, panel: Panel, subtests: pytest.Subtests
     ) -> None:
         panel.goto(GROUPS)
-        self.choose(panel, "h", "o", "Tab")
-        panel.ask_and_wait(HELLO)
+        with subtests.test("a mail address opens none"):
+            write(panel, "ada@h")
+            assert not panel.page.locator("#aia-palette").is_visible()
 
-        assert "No shoes indoors." not in told()
+        with subtests.test("by mouse"):
+            self.choose(panel)
+            panel.page.get_by_role("option", name="House rules").click()
+            assert panel.input.input_value() == "what of @House rules "
 
-    def test_menu_says_what_it_is(self, panel: Panel) -> None:
-        panel.goto(GROUPS)
-        self.choose(panel, "ArrowDown")
-
-        field, options = panel.input, panel.page.locator("#aia-menu [role=option]")
-        assert field.get_attribute("role") == "combobox"
-        assert field.get_attribute("aria-expanded") == "true"
-        active = field.get_attribute("aria-activedescendant")
-        assert options.nth(1).get_attribute("id") == active
-        assert options.nth(1).get_attribute("aria-selected") == "true"
-        field.press("ArrowDown")
-        assert options.nth(0).get_attribute("aria-selected") == "true"
-        field.press("Escape")
-        assert field.get_attribute("aria-expanded") is None
-        assert field.input_value() == "what of @"
+        with subtests.test("says what it is"):
+            self.choose(panel, "ArrowDown")
+            field = panel.input
+            options = panel.page.locator("#aia-palette [role=option]")
+            assert field.get_attribute("role") == "combobox"
+            assert field.get_attribute("aria-expanded") == "true"
+            active = field.get_attribute("aria-activedescendant")
+            assert options.nth(1).get_attribute("id") == active
+            assert options.nth(1).get_attribute("aria-selected") == "true"
+            field.press("ArrowDown")
+            assert options.nth(0).get_attribute("aria-selected") == "true"
+            field.press("Escape")
+            assert field.get_attribute("aria-expanded") is None
+            assert field.input_value() == "what of @"
         assert panel.asked() == []
 
-    def test_mentions_by_mouse(self, panel: Panel) -> None:
+    @pytest.mark.row("F09")
+    def test_object_page_and_tool_are_found_and_sent(
+        self, panel: Panel, told: Told, subtests: pytest.Subtests
+    ) -> None:
         panel.goto(GROUPS)
-        self.choose(panel)
-        panel.page.get_by_role("option", name="House rules").click()
+        with subtests.test("object"):
+            write(panel, "what of @questionnaire exit")
+            panel.page.get_by_role("option", name="Exit interview").click()
+            assert panel.input.input_value() == "what of @Exit interview "
+            assert "Exit interview" in chips(panel)
+            panel.input.press_sequentially(HELLO)
+            panel.input.press("Enter")
+            panel.wait_done()
+            assert "The questionnaire that the user points at." in told()
+            assert panel.asked() == [f"what of @Exit interview {HELLO}"]
 
-        assert panel.input.input_value() == "what of @House rules "
-
-    def test_mail_address_opens_no_menu(self, panel: Panel) -> None:
-        panel.goto(GROUPS)
-        write(panel, "ada@h")
-
-        assert not panel.page.locator("#aia-menu").is_visible()
+        with subtests.test("page and tool"):
+            for letters, name in (
+                ("add quest", "Add questionnaire"),
+                ("go to", "Go to a page"),
+            ):
+                panel.input.press_sequentially(f"@{letters}")
+                panel.page.get_by_role("option", name=name).first.click()
+            panel.input.press_sequentially(HELLO)
+            panel.input.press("Enter")
+            panel.wait_done(2)
+            assert "/admin/questionnaires/questionnaire/add/" in told()
+            assert "The user names this tool. Use it." in told()
 
 
 class TestBanner:
     @pytest.mark.row("N03", "C13", "C14")
-    def test_banner_leads_back_to_the_module(self, panel: Panel) -> None:
+    def test_banner_leads_back_until_the_next_message(self, panel: Panel) -> None:
         panel.goto(f"{GROUPS}?q=a")
         panel.ask_and_wait(HELLO)
         banner = panel.page.locator("#aia-banner")
@@ -490,14 +483,10 @@ class TestBanner:
         assert banner.inner_text() == ""
         assert panel.asked() == [HELLO]
 
-    def test_banner_is_gone_with_the_next_message(self, panel: Panel) -> None:
-        panel.goto(GROUPS)
-        panel.ask_and_wait(HELLO)
         panel.goto(LIST)
         link = panel.page.locator("#aia-banner a")
         assert link.is_visible()
         panel.ask_and_wait(HELLO)
-
         panel.wait(lambda: not link.is_visible(), "no banner")
 
     def test_banner_names_the_page_of_an_answer_that_goes_on(
@@ -515,32 +504,6 @@ class TestBanner:
 
         panel.wait(lambda: not link.is_visible(), "no banner")
 
-    @pytest.mark.row("N05")
-    def test_banner_says_that_the_page_is_read_only(self, panel: Panel) -> None:
-        panel.goto(f"{LIST}1/change/")  # it is published
-
-        assert panel.root.get_attribute("data-readonly") is not None
-        assert "changes drafts only" in panel.page.locator("#aia-banner").inner_text()
-        panel.goto(LIST)
-        assert panel.root.get_attribute("data-readonly") is None
-
-
-class TestTools:
-    @pytest.mark.row("T06")
-    def test_tools_of_the_page_are_posted_with_the_message(self, panel: Panel) -> None:
-        panel.goto()
-        panel.page.evaluate(
-            """() => {
-              AIAssistant.registerTool("zoom", {
-                description: "Zoom.", parameters: {type: "object"}, handler() {}});
-            }"""
-        )
-        sent: list[Any] = []
-        panel.page.on("request", lambda one: sent.append(one.post_data or ""))
-        panel.ask_and_wait(HELLO)
-
-        assert [data for data in sent if "tools=%5B%7B%22name%22%3A%22zoom" in data]
-
 
 class TestWithheld:
     """Of objects that are kept from the assistant it is told which, and no more."""
@@ -553,26 +516,100 @@ class TestWithheld:
         server = own_server(env={"TESTS_SETTINGS": said})
         return visit(server).panel(FORM)
 
-    def test_object_that_is_open(self, kept: Panel, told: Told) -> None:
-        field = kept.page.locator("#id_title")
-        title = field.input_value()
-        field.fill(f"{title}, once more")
-        kept.page.locator("#content h1, #content h2").first.select_text()
-        kept.input.focus()
-        assert chips(kept) == ["Questionnaire 4"]
-        kept.ask_and_wait(HELLO)
+    def test_rows_and_object_are_told_without_text(
+        self, kept: Panel, told: Told, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("rows that are ticked"):
+            kept.goto(LIST)
+            row = kept.page.locator("#result_list tbody tr").first
+            text = row.locator("th").inner_text()
+            row.locator(".action-select").check()
+            wait_chip(kept, "Selected rows: 1")
+            kept.ask_and_wait(HELLO)
+            assert '"count": 1' in told()
+            assert text not in told()
 
-        page = told().partition("<page>")[2]  # the module's prompt is the site's
-        assert title not in page
-        assert '"id": 4' in page
+        with subtests.test("the object that is open"):
+            kept.new_conversation()
+            kept.goto(FORM)
+            field = kept.page.locator("#id_title")
+            title = field.input_value()
+            field.fill(f"{title}, once more")
+            kept.page.locator("#content h1, #content h2").first.select_text()
+            kept.input.focus()
+            assert chips(kept) == ["Questionnaire 4"]
+            kept.ask_and_wait(HELLO)
+            page = told().partition("<page>")[2]  # the module's prompt is the site's
+            assert title not in page
+            assert '"id": 4' in page
 
-    def test_rows_that_are_ticked(self, kept: Panel, told: Told) -> None:
-        kept.goto(LIST)
-        row = kept.page.locator("#result_list tbody tr").first
-        text = row.locator("th").inner_text()
-        row.locator(".action-select").check()
-        wait_chip(kept, "Selected rows: 1")
-        kept.ask_and_wait(HELLO)
 
-        assert '"count": 1' in told()
-        assert text not in told()
+FILTERED = f"{LIST}?status__exact=draft&q=pain"
+
+
+def strip_of(panel: Panel) -> Any:
+    """Return the height of the strip, and its chips that cannot be seen in it."""
+    return panel.page.evaluate(
+        """() => {
+          const strip = document.getElementById("aia-strip");
+          const list = document.getElementById("aia-context");
+          const { bottom } = list.getBoundingClientRect();
+          const isBelow = (one) => one.getBoundingClientRect().top >= bottom;
+          const chips = [...list.children].filter((one) => !one.hidden);
+          return {
+            height: strip.offsetHeight,
+            below: chips.filter(isBelow).length,
+            wide: strip.scrollWidth > strip.clientWidth
+          };
+        }"""
+    )
+
+
+class TestStrip:
+    """Where it was asked, what may be done, and the chips: one line together."""
+
+    def test_is_one_line(self, panel: Panel, subtests: pytest.Subtests) -> None:
+        panel.goto(GROUPS)
+        panel.ask_and_wait(HELLO)
+        rest = panel.page.locator("#aia-rest")
+        for width, language in product((320, 390, 1280), ("en", "de")):
+            panel.page.set_viewport_size({"width": width, "height": 800})
+            panel.page.set_extra_http_headers({"Accept-Language": language})
+            with subtests.test(width=width, language=language):
+                panel.goto(FILTERED)
+                assert panel.page.locator("html").get_attribute("lang") == language
+                expect(rest).to_contain_text("+")
+                found = strip_of(panel)
+                assert found["height"] <= 40
+                assert not found["wide"]
+                assert found["below"] > 0
+                assert f"+{found['below']}" in rest.inner_text()
+                rest.click()
+                assert strip_of(panel)["below"] == 0
+
+    def test_keyboard_reaches_what_does_not_fit(self, panel: Panel) -> None:
+        panel.goto(FILTERED)
+        last = panel.page.locator("#aia-context .aia-drop:visible").last
+        panel.page.locator("#aia-context .aia-chip-name").first.focus()
+        panel.page.keyboard.press("Tab")
+        while not last.evaluate("one => one === document.activeElement"):
+            assert panel.page.evaluate("document.activeElement.id") != "aia-input"
+            panel.page.keyboard.press("Tab")
+
+        assert strip_of(panel)["below"] == 0
+        panel.input.focus()
+        assert strip_of(panel)["height"] <= 40
+
+    @pytest.mark.row("N05")
+    def test_reason_of_a_read_only_page_is_read(self, panel: Panel) -> None:
+        panel.goto(f"{LIST}1/change/")  # it is published
+        assert panel.root.get_attribute("data-readonly") is not None
+        assert "changes drafts only" in panel.page.locator("#aia-banner").inner_text()
+        said = panel.page.locator(".aia-about span")
+        is_cut = "one => one.scrollWidth > one.clientWidth"
+        assert said.evaluate(is_cut)
+        panel.page.get_by_role("button", name="Show all").click()
+        assert not said.evaluate(is_cut)
+
+        panel.goto(LIST)
+        assert panel.root.get_attribute("data-readonly") is None

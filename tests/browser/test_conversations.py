@@ -95,7 +95,9 @@ class TestConversation:
         elsewhere = visit(server).panel()
 
         elsewhere.list_conversations()
-        entry = elsewhere.root.locator(f'a[href*="{here.conversation}"]')
+        entry = elsewhere.root.locator(
+            f'a[data-aia-conversation="{here.conversation}"]'
+        )
         assert "Waiting for you" in entry.inner_text()
         elsewhere.open_conversation(here.conversation)
         elsewhere.deny()

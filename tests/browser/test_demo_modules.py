@@ -146,11 +146,11 @@ class TestDesigner:
         expect(plan).to_contain_text(asked)
         plan.locator("[data-aia-undo-apply]").click()
 
-        expect(plan).to_have_count(0, timeout=30_000)
+        expect(plan).to_have_count(0)
         assert oracle.rows(ASKED, asked) == []
         panel.page.locator("[data-aia-redo]").last.click()
         plan.locator("[data-aia-undo-apply]").click()
-        expect(plan).to_have_count(0, timeout=30_000)
+        expect(plan).to_have_count(0)
         assert oracle.rows(ASKED, asked)
 
 

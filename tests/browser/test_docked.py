@@ -37,37 +37,36 @@ def start(visit, server, width, **options):
     return visitor.panel()
 
 
-@pytest.mark.parametrize("width", [1280, 1366, 1440])
 class TestBesideThePage:
     @pytest.fixture
-    def docked(self, server, visit, width):
-        return start(visit, server, width)
+    def docked(self, server, visit):
+        return start(visit, server, 1280)
 
-    @pytest.mark.parametrize(
-        "path", ["/admin/", LIST, FORM, "/admin/auth/user/1/change/"]
-    )
-    def test_nothing_is_cut(self, docked, path):
-        docked.goto(path)
+    def test_page_has_room_at_each_width(self, docked, subtests):
+        for width in (1280, 1366, 1440):
+            docked.page.set_viewport_size({"width": width, "height": 800})
+            for path in ("/admin/", FORM, "/admin/auth/user/1/change/", LIST):
+                docked.goto(path)
+                with subtests.test("nothing is cut", width=width, path=path):
+                    assert docked.page.evaluate(CUT) == []
 
-        assert docked.page.evaluate(CUT) == []
+            with subtests.test("list and panel", width=width):
+                left, right = edges(docked, "#result_list")
+                assert right - left > 0.85 * edges(docked, "#aia")[0]
+                left, right = edges(docked, "#aia")
+                assert right - left == 360
 
-    def test_change_list_has_most_of_the_page(self, docked):
+    def test_wider_window_has_navigation_and_wider_panel(self, docked, subtests):
+        for window, wide in ((1600, 400), (1920, 480), (2400, 480)):
+            docked.page.set_viewport_size({"width": window, "height": 800})
+            docked.goto()
+            with subtests.test(window=window):
+                left, right = edges(docked, "#aia")
+                assert right - left == wide
+
+        docked.page.set_viewport_size({"width": 1920, "height": 800})
         docked.goto(LIST)
-
-        left, right = edges(docked, "#result_list")
-        assert right - left > 0.85 * edges(docked, "#aia")[0]
-
-    def test_panel_is_at_least_360_px_wide(self, docked):
-        left, right = edges(docked, "#aia")
-
-        assert right - left == 360
-
-
-@pytest.mark.parametrize(("window", "wide"), [(1600, 400), (1920, 480), (2400, 480)])
-def test_panel_is_wider_in_a_wider_window(server, visit, window, wide):
-    left, right = edges(start(visit, server, window), "#aia")
-
-    assert right - left == wide
+        expect(docked.page.locator("#nav-sidebar")).to_be_visible()
 
 
 class TestNavigation:
@@ -85,12 +84,17 @@ class TestNavigation:
     def button(self, docked):
         return docked.page.locator("#toggle-nav-sidebar")
 
-    def test_folds(self, docked, navigation):
+    def test_folds_and_comes_back_with_the_room(self, docked, navigation, button):
         expect(navigation).to_be_hidden()
 
-    def test_comes_back_with_the_room(self, docked, navigation):
         docked.page.locator("#aia-close").click()
+        expect(navigation).to_be_visible()
 
+        # It opens where the person had closed it.
+        button.click()
+        expect(navigation).to_be_hidden()
+        docked.open()
+        button.click()
         expect(navigation).to_be_visible()
 
     def test_opens_by_its_own_button_and_stays_open(self, docked, navigation, button):
@@ -103,68 +107,36 @@ class TestNavigation:
         button.click()
         expect(navigation).to_be_hidden()
 
-    def test_opens_where_the_person_had_closed_it(self, docked, navigation, button):
-        docked.page.locator("#aia-close").click()
-        button.click()
-        expect(navigation).to_be_hidden()
-        docked.open()
-
-        button.click()
-
-        expect(navigation).to_be_visible()
-
-    def test_is_there_in_a_wide_window(self, server, visit):
-        panel = start(visit, server, 1920)
-        panel.goto(LIST)
-
-        expect(panel.page.locator("#nav-sidebar")).to_be_visible()
-
 
 class TestFilter:
-    @pytest.fixture
-    def docked(self, server, visit):
-        panel = start(visit, server, 1440)
-        panel.goto(LIST)
-        return panel
-
-    @pytest.fixture
-    def choices(self, docked):
-        return docked.page.locator("#changelist-filter details").first
-
-    @pytest.fixture
-    def heading(self, docked):
-        return docked.page.get_by_role("button", name="Filter", exact=True)
-
-    def test_folds_above_the_list(self, docked, choices):
-        expect(choices).to_be_hidden()
-
-    def test_opens_by_pointer_and_stays_open(self, docked, choices, heading):
-        heading.click()
-        expect(heading).to_have_attribute("aria-expanded", "true")
-
+    def test_folds_opens_and_comes_back_with_room(self, server, visit):
+        docked = start(visit, server, 1440)
         docked.goto(LIST)
-
-        expect(choices).to_be_visible()
-
-    def test_opens_by_keyboard(self, choices, heading):
-        heading.press("Enter")
-        expect(choices).to_be_visible()
-
-        heading.press(" ")
+        choices = docked.page.locator("#changelist-filter details").first
+        heading = docked.page.get_by_role("button", name="Filter", exact=True)
         expect(choices).to_be_hidden()
 
-    def test_that_is_on_can_be_ended(self, docked):
         docked.goto(f"{LIST}?status__exact=draft")
-
         expect(
             docked.page.get_by_role("link", name="Clear all filters")
         ).to_be_visible()
 
-    def test_comes_back_with_the_room(self, docked, choices):
+        docked.goto(LIST)
         docked.page.locator("#aia-close").click()
-
         expect(choices).to_be_visible()
         assert docked.page.get_by_role("button", name="Filter").count() == 0
+        docked.open()
+        expect(choices).to_be_hidden()
+
+        heading.press("Enter")
+        expect(choices).to_be_visible()
+        heading.press(" ")
+        expect(choices).to_be_hidden()
+
+        heading.click()
+        expect(heading).to_have_attribute("aria-expanded", "true")
+        docked.goto(LIST)
+        expect(choices).to_be_visible()
 
 
 def test_names_of_rows_stay_in_sight(server, visit):

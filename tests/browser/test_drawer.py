@@ -66,7 +66,7 @@ def entry(panel: Panel, conversation: str) -> Locator:
 def menu(panel: Panel, conversation: str, action: str) -> None:
     """Do something with a conversation of the open list."""
     own = entry(panel, conversation)
-    own.locator("summary").click()
+    own.get_by_role("button", name="More for").click()
     own.get_by_role("button", name=action, exact=True).click()
 
 
@@ -223,7 +223,9 @@ class TestRename:
         for tab in (here, there):
             expect(tab.page.locator("#aia-title")).to_have_text("Named <b>anew</b>")
         expect(entry(there, here.conversation)).to_contain_text("Named <b>anew</b>")
-        expect(entry(here, here.conversation).get_by_role("link")).to_be_focused()
+        expect(
+            entry(here, here.conversation).locator("[data-aia-conversation]")
+        ).to_be_focused()
 
     def test_rename_of_nothing_is_refused_with_a_sentence(self, panel: Panel) -> None:
         panel.ask_and_wait(f"A matter {HELLO}")
@@ -233,6 +235,35 @@ class TestRename:
         expect(form).to_contain_text("Enter a name first.")
         panel.page.keyboard.press("Escape")
         expect(form.get_by_role("link")).to_contain_text("A matter")
+
+
+class TestMenu:
+    def test_escape_closes_the_menu_alone(self, panel: Panel) -> None:
+        panel.ask_and_wait(f"A matter {HELLO}")
+        panel.list_conversations()
+        own = entry(panel, panel.conversation)
+        more = own.get_by_role("button", name="More for")
+        more.focus()
+        panel.page.keyboard.press("Enter")
+        expect(own.get_by_role("button", name="Pin")).to_be_visible()
+        panel.page.keyboard.press("Tab")
+        expect(own.get_by_role("button", name="Rename")).to_be_focused()
+        panel.page.keyboard.press("Escape")
+
+        expect(own.get_by_role("button", name="Pin")).not_to_be_visible()
+        expect(more).to_be_focused()
+        panel.page.keyboard.press("Escape")
+        expect(panel.page.locator("#aia-history")).not_to_be_visible()
+
+    def test_focus_stays_with_what_was_pinned(self, panel: Panel) -> None:
+        panel.ask_and_wait(f"A matter {HELLO}")
+        panel.list_conversations()
+        menu(panel, panel.conversation, "Pin")
+
+        expect(entry(panel, panel.conversation)).to_be_visible()
+        expect(
+            entry(panel, panel.conversation).locator("[data-aia-conversation]")
+        ).to_be_focused()
 
 
 class TestDelete:
@@ -245,11 +276,33 @@ class TestDelete:
         menu(panel, first, "Delete")
         expect(entry(panel, first)).to_have_count(0)
 
-        undo = panel.page.get_by_role("button", name="Undo")
+        undo = panel.page.get_by_role("button", name="Undo", exact=True)
         expect(undo).to_be_focused()
         undo.click()
         expect(entry(panel, first)).to_have_count(1)
         assert panel.asked() == [f"The second matter {HELLO}"]
+
+    def test_focus_is_on_the_next_one_when_the_offer_is_over(
+        self, panel: Panel
+    ) -> None:
+        panel.ask_and_wait(f"The first matter {HELLO}")
+        first = panel.conversation
+        panel.new_conversation()
+        panel.ask_and_wait(f"The second matter {HELLO}")
+        panel.list_conversations()
+        menu(panel, first, "Delete")
+        expect(
+            panel.page.get_by_role("button", name="Undo", exact=True)
+        ).to_be_focused()
+        panel.page.evaluate(
+            "() => { for (const one of document.getAnimations()) one.finish(); }"
+        )
+
+        expect(panel.page.locator(".aia-toast")).to_have_count(0)
+        expect(panel.page.locator("#aia-history li > a:focus")).to_have_count(1)
+        panel.page.keyboard.press("Escape")
+        expect(panel.page.locator("#aia-history")).not_to_be_visible()
+        expect(panel.page.locator("#aia-list")).to_be_focused()
 
     def test_delete_of_the_open_one_leaves_the_list(self, panel: Panel) -> None:
         panel.ask_and_wait(f"The matter at hand {HELLO}")
@@ -259,7 +312,7 @@ class TestDelete:
 
         panel.wait(lambda: panel.conversation != first, "another conversation")
         assert panel.asked() == []
-        panel.page.get_by_role("button", name="Undo").click()
+        panel.page.get_by_role("button", name="Undo", exact=True).click()
         expect(entry(panel, first)).to_have_count(1)
 
     def test_delete_shuts_the_door_in_the_other_tab(
@@ -330,7 +383,7 @@ class TestExport:
         panel.ask_and_wait(f"A matter {HELLO}")
         panel.list_conversations()
         own = entry(panel, panel.conversation)
-        own.locator("summary").click()
+        own.get_by_role("button", name="More for").click()
         with panel.page.expect_download() as saving:
             own.get_by_role("button", name=button).click()
 
@@ -388,7 +441,7 @@ class TestUnread:
         panel.page.locator("#aia-close").click()
 
         badge = panel.page.locator("#aia-unread")
-        expect(badge).to_have_text("1", timeout=20_000)
+        expect(badge).to_have_text("1")
         panel.reload()
         expect(badge).to_have_text("1")
         panel.open()
@@ -430,7 +483,7 @@ class TestNotification:
         panel.ask("[[script:lasting]]")
         panel.wait_words(1)
         hide(panel.page)
-        panel.wait_done(2, seconds=40)
+        panel.wait_done(2)
         told = panel.wait(lambda: panel.page.evaluate("window.told"), "a notification")
         assert told[0][0] == "The answer is ready."
 

@@ -51,7 +51,9 @@ def names(heard: Callable[[], list[list[Any]]]) -> list[str]:
 
 
 class TestEvents:
-    def test_events_of_the_panel(self, panel: Panel, heard: Any) -> None:
+    def test_events_of_the_panel_and_its_connection(
+        self, panel: Panel, heard: Any
+    ) -> None:
         panel.page.locator("#aia-mode").click()
         panel.wait(lambda: ["mode", {"mode": "float"}] in heard(), "the mode")
         panel.page.locator("#aia-close").click()
@@ -63,6 +65,14 @@ class TestEvents:
         panel.wait(lambda: moved()[-2:] == ["close", "open"], "closed, opened")
         panel.page.locator("#aia-dock").click()
 
+        panel.page.context.set_offline(True)
+        try:
+            panel.wait(lambda: ["conn", {"state": "offline"}] in heard(), "offline")
+        finally:
+            panel.page.context.set_offline(False)
+
+        panel.wait(lambda: ["conn", {"state": "online"}] in heard(), "online")
+
     def test_ready_when_it_is_loaded(self, visit: Visit, server: DemoServer) -> None:
         tab = visit(server).tab()
         tab.page.add_init_script(
@@ -73,111 +83,114 @@ class TestEvents:
 
         assert tab.page.evaluate("heard") == [["ready", None]]
 
-    def test_events_of_a_message(self, panel: Panel, heard: Any) -> None:
-        panel.ask_and_wait(HELLO)
-        panel.wait(lambda: "message-done" in names(heard), "the end")
-
-        told = [one for one in heard() if one[0] == "send"]
-        assert told == [["send", {"text": HELLO}]]
-        assert "frame" in names(heard)
-        assert ["message-done", {"state": "idle"}] in heard()
-
-    def test_events_of_a_failure(self, panel: Panel, heard: Any) -> None:
-        answer = panel.ask_and_wait("[[script:bad-key]]")
-
-        panel.wait(lambda: "error" in names(heard), "the error")
-        (told,) = [detail for name, detail in heard() if name == "error"]
-        assert told["code"] == "bad_key"
-        assert told["run"] == answer.run
-        assert "did not accept the key" in told["text"]
-
-    def test_events_of_an_approval(self, panel: Panel, heard: Any) -> None:
-        panel.ask("[[script:approval]]")
-
-        panel.wait(lambda: "approval" in names(heard), "the approval")
-        (told,) = [detail for name, detail in heard() if name == "approval"]
-        assert told["title"]
-        assert panel.page.locator(f"#i-{told['id']}").count() == 1
-        panel.deny()
-        panel.wait_done()
-
-    def test_events_of_the_connection(self, panel: Panel, heard: Any) -> None:
-        panel.page.context.set_offline(True)
-        try:
-            panel.wait(lambda: ["conn", {"state": "offline"}] in heard(), "offline")
-        finally:
-            panel.page.context.set_offline(False)
-
-        panel.wait(lambda: ["conn", {"state": "online"}] in heard(), "online")
-
-    def test_events_before_it_goes_and_when_it_points(
-        self, panel: Panel, heard: Any, model: ModelServerProcess
+    def test_events_of_messages_failures_approvals_and_browser_tools(
+        self,
+        panel: Panel,
+        heard: Any,
+        model: ModelServerProcess,
+        subtests: pytest.Subtests,
     ) -> None:
-        panel.page.evaluate(
-            "() => { AIAssistant.on('before-navigate', (e) => e.preventDefault()) }"
-        )
-        model.script(
-            "points-and-goes",
-            [
-                [call("highlight", {"selector": "#content", "text": "Here"})],
-                [call("navigate_to", {"view_name": LIST_VIEW})],
-                [text("It stayed.")],
-            ],
-        )
-        panel.ask_and_wait("[[script:points-and-goes]]")
+        with subtests.test("message"):
+            panel.ask_and_wait(HELLO)
+            panel.wait(lambda: "message-done" in names(heard), "the end")
 
-        assert ["before-navigate", {"path": LIST}] in heard()
-        (told,) = [detail for name, detail in heard() if name == "highlight"]
-        assert (told["selector"], told["text"]) == ("#content", "Here")
-        assert panel.page.url.endswith("/admin/")
+            told = [one for one in heard() if one[0] == "send"]
+            assert told == [["send", {"text": HELLO}]]
+            assert "frame" in names(heard)
+            assert ["message-done", {"state": "idle"}] in heard()
+
+        panel.new_conversation()
+        with subtests.test("failure"):
+            answer = panel.ask_and_wait("[[script:bad-key]]")
+
+            panel.wait(lambda: "error" in names(heard), "the error")
+            (told,) = [detail for name, detail in heard() if name == "error"]
+            assert told["code"] == "bad_key"
+            assert told["run"] == answer.run
+            assert "did not accept the key" in told["text"]
+
+        panel.new_conversation()
+        with subtests.test("approval"):
+            panel.ask("[[script:approval]]")
+
+            panel.wait(lambda: "approval" in names(heard), "the approval")
+            (told,) = [detail for name, detail in heard() if name == "approval"]
+            assert told["title"]
+            assert panel.page.locator(f"#i-{told['id']}").count() == 1
+            panel.deny()
+            panel.wait_done()
+
+        panel.new_conversation()
+        with subtests.test("browser tools"):
+            panel.page.evaluate(
+                "() => { AIAssistant.on('before-navigate', (e) => e.preventDefault()) }"
+            )
+            model.script(
+                "points-and-goes",
+                [
+                    [call("highlight", {"selector": "#content", "text": "Here"})],
+                    [call("navigate_to", {"view_name": LIST_VIEW})],
+                    [text("It stayed.")],
+                ],
+            )
+            panel.ask_and_wait("[[script:points-and-goes]]")
+
+            assert ["before-navigate", {"path": LIST}] in heard()
+            (told,) = [detail for name, detail in heard() if name == "highlight"]
+            assert (told["selector"], told["text"]) == ("#content", "Here")
+            assert panel.page.url.endswith("/admin/")
 
 
 class TestExample:
-    def test_example_keeps_a_message_back(self, panel: Panel) -> None:
-        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
-        panel.page.evaluate(KEEP_BACK)
-        panel.ask("My card is 1234567812345678")
-        panel.page.wait_for_timeout(300)
-        assert panel.asked() == []
-        assert panel.input.input_value() == "My card is 1234567812345678"
-        panel.ask_and_wait(HELLO)
-
-        assert len(panel.asked()) == 1
-
-    def test_example_says_that_the_answer_is_ready(self, panel: Panel) -> None:
-        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
-        panel.page.evaluate(SAY_READY)
-        panel.ask_and_wait(HELLO)
-
-        panel.wait(lambda: "Answer ready" in panel.page.title(), "the title")
-
-    def test_example_carries_a_tool_out(
-        self, panel: Panel, model: ModelServerProcess
+    def test_examples_do_what_they_say(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
-        panel.page.evaluate(PAGE_COLOUR)
-        model.script("colour", [[call("page_colour", {})], [text("It is white.")]])
-        panel.ask_and_wait("[[script:colour]]")
+        with subtests.test("keeps a message back"):
+            panel.page.evaluate(KEEP_BACK)
+            panel.ask("My card is 1234567812345678")
+            panel.page.wait_for_timeout(300)
+            assert panel.asked() == []
+            assert panel.input.input_value() == "My card is 1234567812345678"
+            panel.ask_and_wait(HELLO)
 
-        card = panel.card("page_colour")
-        assert card.get_attribute("data-status") == "complete"
-        card.locator("summary").first.click()
-        assert "Colour\twhite" in card.inner_text()
+            assert len(panel.asked()) == 1
 
-    def test_example_marks_what_is_read(self, panel: Panel) -> None:
-        panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
-        panel.page.evaluate(SHOWN, MARKED)
-        panel.input.focus()
+        panel.goto()
+        panel.new_conversation()
+        with subtests.test("says that the answer is ready"):
+            panel.page.evaluate(SAY_READY)
+            panel.ask_and_wait(HELLO)
 
-        chips = panel.page.locator("#aia-context [data-item^='browser.']")
-        panel.wait(lambda: chips.count() == 1, "one chip")
-        assert chips.get_attribute("data-item") == "browser.weather"
-        seen = chips.locator("pre").text_content()
-        assert seen == "Sunny,"
-        panel.page.get_by_role("button", name="What is new?").click()
-        panel.wait(panel.asked, "the question")
-        assert panel.asked()[0].strip() == "What is new today?"
-        panel.wait_done()
+            panel.wait(lambda: "Answer ready" in panel.page.title(), "the title")
+
+        panel.goto()
+        panel.new_conversation()
+        with subtests.test("carries a tool out"):
+            panel.page.evaluate(PAGE_COLOUR)
+            model.script("colour", [[call("page_colour", {})], [text("It is white.")]])
+            panel.ask_and_wait("[[script:colour]]")
+
+            card = panel.card("page_colour")
+            assert card.get_attribute("data-status") == "complete"
+            card.locator("summary").first.click()
+            assert "Colour\twhite" in card.inner_text()
+
+        panel.goto()
+        panel.new_conversation()
+        with subtests.test("marks what is read"):
+            panel.page.evaluate(SHOWN, MARKED)
+            panel.input.focus()
+
+            chips = panel.page.locator("#aia-context [data-item^='browser.']")
+            panel.wait(lambda: chips.count() == 1, "one chip")
+            assert chips.get_attribute("data-item") == "browser.weather"
+            seen = chips.locator("pre").text_content()
+            assert seen == "Sunny,"
+            panel.page.get_by_role("button", name="What is new?").click()
+            panel.wait(panel.asked, "the question")
+            assert panel.asked()[0].strip() == "What is new today?"
+            panel.wait_done()
 
 
 class TestQuote:
@@ -192,33 +205,35 @@ class TestQuote:
             selector,
         )
 
-    @pytest.mark.parametrize("how", ["click", "key"])
-    def test_quote_of_an_answer(self, panel: Panel, how: str) -> None:
+    def test_quote_of_an_answer_by_click_and_key(self, panel: Panel) -> None:
         panel.ask_and_wait(HELLO)
-        panel.type("Before")
-        self.select(panel, ".aia-body")
         button = panel.page.get_by_role("button", name="Ask about this")
-        button.wait_for()
-        if how == "click":
-            button.click()
-        else:
-            panel.page.keyboard.press("Alt+q")
+        for how in ("click", "key"):
+            panel.type("Before")
+            self.select(panel, ".aia-body")
+            button.wait_for()
+            if how == "click":
+                button.click()
+            else:
+                panel.page.keyboard.press("Alt+q")
 
-        quoted = "Before\n\n> Hello there, how can this help you?\n\n"
-        panel.wait(lambda: panel.input.input_value() == quoted, "the quotation")
-        assert button.count() == 0
+            quoted = "Before\n\n> Hello there, how can this help you?\n\n"
+            panel.wait(
+                lambda quoted=quoted: panel.input.input_value() == quoted,
+                "the quotation",
+            )
+            assert button.count() == 0
 
-    @pytest.mark.parametrize("mark", ["data-aia-ignore", "data-aia-private"])
-    def test_quote_leaves_out_what_the_page_marks(
-        self, panel: Panel, mark: str
-    ) -> None:
+    def test_quote_leaves_out_what_the_page_marks(self, panel: Panel) -> None:
         panel.page.evaluate("() => AIAssistant.open()")  # its script is loaded then
-        panel.page.evaluate(SHOWN, f"<p id=kept>An open <b {mark}>secret</b></p>")
-        self.select(panel, "#content h1")
-        panel.page.locator("#aia-quote").wait_for()
-        self.select(panel, "#kept")
+        for mark in ("data-aia-ignore", "data-aia-private"):
+            kept = f"<p id=kept-{mark}>An open <b {mark}>secret</b></p>"
+            panel.page.evaluate(SHOWN, kept)
+            self.select(panel, "#content h1")
+            panel.page.locator("#aia-quote").wait_for()
+            self.select(panel, f"#kept-{mark}")
 
-        panel.page.locator("#aia-quote").wait_for(state="detached")
-        panel.page.keyboard.press("Alt+q")
-        panel.page.wait_for_timeout(300)
-        assert panel.input.input_value() == ""
+            panel.page.locator("#aia-quote").wait_for(state="detached")
+            panel.page.keyboard.press("Alt+q")
+            panel.page.wait_for_timeout(300)
+            assert panel.input.input_value() == ""

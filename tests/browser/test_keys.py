@@ -41,215 +41,176 @@ def closed(panel: Panel) -> Panel:
 @pytest.mark.row("N07")
 class TestShortcut:
     @pytest.mark.scenario(1)
-    @pytest.mark.parametrize("path", PAGES)
-    def test_shortcut_opens_and_focuses_on_each_kind_of_page(self, closed, path):
-        closed.goto(path)
+    def test_shortcut_opens_on_each_kind_of_page(self, closed, subtests):
+        with subtests.test("other keys are left to the page"):
+            closed.page.locator(FIELD).focus()
+            press(closed, "Shift+A", "a", "Control+A")
+            assert closed.page.locator(FIELD).input_value() == "Aa"
+            assert closed.state == "closed"
 
-        press(closed, "Control+Shift+A")
+        for keys in ("Alt+Shift+A", "Meta+Shift+A"):
+            with subtests.test("it has other ways", keys=keys):
+                closed.goto(LIST)
+                press(closed, keys)
+                wait_focus(closed, "aia-input")
+            closed.page.locator("#aia-close").click()
 
-        closed.input.wait_for()
-        wait_focus(closed, "aia-input")
+        for path in PAGES:
+            closed.goto(path)
+            with subtests.test(path=path):
+                press(closed, "Control+Shift+A")
+                closed.input.wait_for()
+                wait_focus(closed, "aia-input")
+            closed.page.locator("#aia-close").click()
 
-    @pytest.mark.scenario(1)
-    @pytest.mark.parametrize("keys", ["Alt+Shift+A", "Meta+Shift+A"])
-    def test_shortcut_has_other_ways(self, closed, keys):
-        press(closed, keys)
+        with subtests.test("what was typed is kept"):
+            closed.goto(LIST)
+            press(closed, "Control+Shift+A")
+            wait_focus(closed, "aia-input")
+            panel_text = "Half a question"
+            closed.page.keyboard.type(panel_text)
+            press(closed, "Control+Shift+A", "Control+Shift+A")
+            wait_focus(closed, "aia-input")
+            assert closed.input.input_value() == panel_text
 
-        wait_focus(closed, "aia-input")
-
-    def test_shortcut_goes_into_the_open_panel_then_closes_it(self, panel):
+    def test_shortcut_enters_closes_or_is_turned_off(self, panel, subtests):
         panel.goto(LIST)
-        panel.page.locator(FIELD).focus()
+        with subtests.test("a page load takes no focus"):
+            panel.wait_state("idle")
+            assert not panel.page.evaluate("aia.contains(document.activeElement)")
 
-        press(panel, "Control+Shift+A")
-        wait_focus(panel, "aia-input")
-        press(panel, "Control+Shift+A")
+        with subtests.test("it goes into the open panel, then closes it"):
+            panel.page.locator(FIELD).focus()
+            press(panel, "Control+Shift+A")
+            wait_focus(panel, "aia-input")
+            press(panel, "Control+Shift+A")
+            panel.wait(lambda: panel.state == "closed")
+            assert focused(panel) == "searchbar"
 
-        panel.wait(lambda: panel.state == "closed")
-        assert focused(panel) == "searchbar"
-
-    def test_shortcut_keeps_what_was_typed(self, closed):
-        press(closed, "Control+Shift+A")
-        wait_focus(closed, "aia-input")
-        panel_text = "Half a question"
-        closed.page.keyboard.type(panel_text)
-
-        press(closed, "Control+Shift+A", "Control+Shift+A")
-
-        wait_focus(closed, "aia-input")
-        assert closed.input.input_value() == panel_text
-
-    def test_page_load_takes_no_focus(self, panel):
-        panel.goto(LIST)
-        panel.wait_state("idle")
-
-        assert not panel.page.evaluate("aia.contains(document.activeElement)")
-
-    def test_shortcut_is_turned_off_by_the_person(self, panel):
-        panel.page.locator("#aia-settings summary").click()
-        panel.page.get_by_label("Open and close with").uncheck()
-        press(panel, "Escape")
-        panel.page.locator("#aia-close").click()
-
-        for _ in range(2):
-            press(panel, "Control+Shift+A", "Alt+Shift+A")
-            assert panel.state == "closed"
-            panel.goto(LIST)
-
-    def test_shortcut_leaves_other_keys_to_the_page(self, closed):
-        closed.page.locator(FIELD).focus()
-
-        press(closed, "Shift+A", "a", "Control+A")
-
-        assert closed.page.locator(FIELD).input_value() == "Aa"
-        assert closed.state == "closed"
+        with subtests.test("it is turned off by the person"):
+            panel.goto()
+            panel.open()
+            panel.page.locator("#aia-settings summary").click()
+            panel.page.get_by_label("Open and close with").uncheck()
+            press(panel, "Escape")
+            panel.page.locator("#aia-close").click()
+            for _ in range(2):
+                press(panel, "Control+Shift+A", "Alt+Shift+A")
+                assert panel.state == "closed"
+                panel.goto(LIST)
 
 
 class TestRegions:
     @pytest.mark.scenario(37)
-    def test_f6_goes_there_and_back(self, panel):
-        panel.goto(LIST)
-        panel.page.locator(FIELD).focus()
+    def test_f6_and_skip_link_go_there_and_back(self, panel, subtests):
+        with subtests.test("F6 finds a page that had no focus"):
+            panel.input.focus()
+            press(panel, "F6")
+            panel.wait(
+                lambda: not panel.page.evaluate("aia.contains(document.activeElement)")
+            )
+            assert focused(panel) != "BODY"
 
-        press(panel, "F6")
-        wait_focus(panel, "aia-input")
-        press(panel, "F6")
-        wait_focus(panel, "searchbar")
+        with subtests.test("F6 goes there and back"):
+            panel.goto(LIST)
+            panel.page.locator(FIELD).focus()
+            press(panel, "F6")
+            wait_focus(panel, "aia-input")
+            press(panel, "F6")
+            wait_focus(panel, "searchbar")
 
-    def test_f6_finds_a_page_that_had_no_focus(self, panel):
-        panel.input.focus()
+        with subtests.test("the skip link stands after the admin's own"):
+            panel.page.locator(".skip-to-content-link").focus()
+            press(panel, "Tab")
+            assert focused(panel) == "aia-skip"
+            assert panel.page.locator("#aia-skip").inner_text() == "Go to assistant"
+            press(panel, "Enter")
+            wait_focus(panel, "aia-input")
 
-        press(panel, "F6")
-
-        panel.wait(
-            lambda: not panel.page.evaluate("aia.contains(document.activeElement)")
-        )
-        assert focused(panel) != "BODY"
-
-    def test_skip_link_stands_after_the_admins_own(self, panel):
-        panel.goto(LIST)
-        panel.page.locator(".skip-to-content-link").focus()
-
-        press(panel, "Tab")
-        assert focused(panel) == "aia-skip"
-        assert panel.page.locator("#aia-skip").inner_text() == "Go to assistant"
-        press(panel, "Enter")
-
-        wait_focus(panel, "aia-input")
-
-    def test_skip_link_of_a_closed_panel_is_none(self, closed):
-        closed.page.locator(".skip-to-content-link").focus()
-
-        press(closed, "Tab")
-
-        assert focused(closed) != "aia-skip"
-
-
-class TestMessages:
-    def test_alt_arrows_go_from_message_to_message(self, panel):
-        panel.ask_and_wait("Hello")
-        panel.ask_and_wait("Hello again")
-        panel.input.focus()
-        role = "() => document.activeElement.dataset.role"
-        ways = ("Alt+ArrowUp",) * 3 + ("Alt+ArrowDown",)
-        for key, wanted in zip(ways, ("assistant", "user") * 2, strict=True):
-            press(panel, key)
-            panel.wait(lambda role_=wanted: panel.page.evaluate(role) == role_, wanted)
-
-    def test_alt_a_goes_to_what_waits(self, panel):
-        panel.ask("Do it. [[script:approval]]")
-        panel.wait_state("waiting-approval")
-        assert not panel.page.evaluate("aia.contains(document.activeElement)") or (
-            focused(panel) in ("aia-input", "aia-send", "BODY")
-        )
-
-        press(panel, "Alt+A")
-
-        inside = (
-            "document.querySelector('#aia-pinned .aia-approval')"
-            ".contains(document.activeElement)"
-        )
-        panel.wait(lambda: panel.page.evaluate(inside))
-        panel.deny()
-        panel.wait_done()
+        with subtests.test("that of a closed panel is none"):
+            panel.page.locator("#aia-close").click()
+            panel.goto(LIST)
+            panel.page.locator(".skip-to-content-link").focus()
+            press(panel, "Tab")
+            assert focused(panel) != "aia-skip"
 
 
 class TestPanel:
-    def test_new_conversation_and_list(self, panel):
-        panel.ask_and_wait("Hello")
-        panel.input.focus()
-        before = panel.conversation
-
-        press(panel, "Control+Shift+O")
-        panel.wait(lambda: panel.conversation != before)
-        wait_focus(panel, "aia-input")
-        press(panel, "Control+Shift+H")
-
-        panel.page.locator("#aia-history").wait_for()
-
     @pytest.mark.row("ui 99")
-    def test_question_mark_shows_the_map(self, panel):
-        panel.page.locator("#aia-scroll").focus()
-        press(panel, "Shift+?")
+    def test_keys_for_new_conversation_list_and_map(self, panel, subtests):
+        with subtests.test("the question mark shows the map"):
+            panel.page.locator("#aia-scroll").focus()
+            press(panel, "Shift+?")
+            dialog = panel.page.get_by_role("dialog")
+            dialog.wait_for()
+            assert "Go from the page to the assistant" in dialog.inner_text()
+            press(panel, "Escape")
+            dialog.wait_for(state="hidden")
+            assert focused(panel) == "aia-scroll"
 
-        dialog = panel.page.get_by_role("dialog")
-        dialog.wait_for()
-        assert "Go from the page to the assistant" in dialog.inner_text()
-        press(panel, "Escape")
-        dialog.wait_for(state="hidden")
-        assert focused(panel) == "aia-scroll"
+        with subtests.test("new conversation and list"):
+            panel.ask_and_wait("Hello")
+            panel.input.focus()
+            before = panel.conversation
+            press(panel, "Control+Shift+O")
+            panel.wait(lambda: panel.conversation != before)
+            wait_focus(panel, "aia-input")
+            press(panel, "Control+Shift+H")
+            panel.page.locator("#aia-history").wait_for()
 
-    def test_map_is_a_page_without_a_script(self, server, visit):
-        tab = visit(server, java_script_enabled=False).tab()
+    def test_escape_stops_before_it_leaves(self, panel, subtests):
+        with subtests.test("it leaves the field and its text"):
+            panel.input.focus()
+            panel.page.keyboard.type("Half a question")
+            press(panel, "Escape", "Escape", "Escape")
+            wait_focus(panel, "aia-scroll")
+            assert panel.input.input_value() == "Half a question"
+            assert panel.state == "idle"
 
-        tab.goto("/assistant/keyboard/")
-
-        assert tab.page.get_by_text("Show this map").is_visible()
-
-    def test_escape_leaves_the_field_and_its_text(self, panel):
-        panel.input.focus()
-        panel.page.keyboard.type("Half a question")
-
-        press(panel, "Escape", "Escape", "Escape")
-
-        wait_focus(panel, "aia-scroll")
-        assert panel.input.input_value() == "Half a question"
-        assert panel.state == "idle"
-
-    def test_escape_stops_before_it_leaves(self, panel):
-        panel.ask("[[script:report]]")
-        panel.wait_state("streaming", "thinking")
-        panel.input.focus()
-
-        press(panel, "Escape")
-
-        panel.wait_state("stopped", "stopping", "idle")
-        assert focused(panel) == "aia-input"
+        with subtests.test("first it stops"):
+            panel.ask("[[script:report]]")
+            panel.wait_state("streaming", "thinking")
+            panel.input.focus()
+            press(panel, "Escape")
+            panel.wait_state("stopped", "stopping", "idle")
+            assert focused(panel) == "aia-input"
 
 
 class TestSettings:
-    def test_fold_opens_closes_and_gives_the_focus_back(self, panel):
+    IN_SUMMARY = "document.activeElement.matches('#aia-settings summary')"
+
+    def test_fold_gives_the_focus_back(self, panel, subtests):
         summary = panel.page.locator("#aia-settings summary")
-        summary.focus()
-        press(panel, "Enter")
-        wait_focus(panel, "aia-set-enter")
+        is_open = panel.page.locator("#aia-settings[open]")
+        with subtests.test("opened and closed by keys"):
+            summary.focus()
+            press(panel, "Enter")
+            wait_focus(panel, "aia-set-enter")
+            press(panel, "Escape")
+            assert is_open.count() == 0
+            assert panel.page.evaluate(self.IN_SUMMARY)
 
-        press(panel, "Escape")
+        with subtests.test("focus that leaves it closes it"):
+            summary.click()
+            wait_focus(panel, "aia-set-enter")
+            panel.input.focus()
+            panel.wait(lambda: not is_open.count())
 
-        assert panel.page.locator("#aia-settings[open]").count() == 0
-        assert panel.page.evaluate(
-            "document.activeElement.matches('#aia-settings summary')"
-        )
+        with subtests.test("so does the map that was opened from it"):
+            summary.click()
+            panel.page.get_by_role("link", name="Keyboard map").focus()
+            press(panel, "Enter")
+            dialog = panel.page.get_by_role("dialog")
+            dialog.wait_for()
+            dialog.get_by_role("button", name="Close").press("Enter")
+            dialog.wait_for(state="hidden")
+            assert panel.page.evaluate(self.IN_SUMMARY)
 
-    def test_focus_that_leaves_it_closes_it(self, panel):
-        panel.page.locator("#aia-settings summary").click()
-        wait_focus(panel, "aia-set-enter")
+        with subtests.test("Enter may start a line"):
+            self.write_lines(panel)
 
-        panel.input.focus()
-
-        panel.wait(lambda: not panel.page.locator("#aia-settings[open]").count())
-
-    def test_enter_may_start_a_line(self, panel):
+    def write_lines(self, panel):
+        panel.goto()
         panel.page.locator("#aia-settings summary").click()
         panel.page.get_by_label("Send a message with").select_option("1")
         panel.goto(LIST)
@@ -263,20 +224,6 @@ class TestSettings:
 
         panel.wait_done()
         assert panel.asked() == ["one\ntwo"]
-
-    def test_map_opened_from_it_gives_the_focus_back(self, panel):
-        panel.page.locator("#aia-settings summary").click()
-        panel.page.get_by_role("link", name="Keyboard map").focus()
-        press(panel, "Enter")
-        dialog = panel.page.get_by_role("dialog")
-        dialog.wait_for()
-
-        dialog.get_by_role("button", name="Close").press("Enter")
-
-        dialog.wait_for(state="hidden")
-        assert panel.page.evaluate(
-            "document.activeElement.matches('#aia-settings summary')"
-        )
 
 
 @pytest.mark.scenario(37)

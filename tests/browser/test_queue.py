@@ -10,8 +10,7 @@ from playwright.sync_api import Locator
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess, scripts
-from tests.servers.app import DemoServer
-from tests.servers.oracle import FINAL, Oracle
+from tests.servers.oracle import Oracle
 
 Visit = Callable[..., Visitor]
 HELD = "[[script:think]]"
@@ -80,62 +79,53 @@ def tell_now(panel: Panel) -> None:
 @pytest.mark.row("ui 33")
 class TestSendNow:
     def test_send_now_is_read_in_the_next_step(
-        self, panel: Panel, model: ModelServerProcess
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
-        write_beside_a_look(panel, model)
-        tell_now(panel)
-        assert queue(panel).get_by_role("button").count() == 0
-        model.release("look")
+        with subtests.test("on the same page, and after a reload"):
+            write_beside_a_look(panel, model)
+            tell_now(panel)
+            assert queue(panel).get_by_role("button").count() == 0
+            model.release("look")
+            self.assert_read(panel)
+            read = panel.answer().text
+            panel.reload()
+            assert asked(panel) == [LOOK, TOLD]
+            for words in (read, panel.answer().text):
+                assert "Only that year, then." in words
+                assert "Nobody has said more." not in words
 
+        with subtests.test("though the page was left"):
+            panel.new_conversation()
+            write_beside_a_look(panel, model)
+            tell_now(panel)
+            panel.click_to("Questionnaires")
+            panel.wait(lambda: texts(panel) == [TOLD], "the queue on the next page")
+            model.release("look")
+            self.assert_read(panel)
+
+    def assert_read(self, panel: Panel) -> None:
         panel.wait(lambda: asked(panel) == [LOOK, TOLD], "said within the answer")
         panel.wait_done(1)
         panel.wait(lambda: queue(panel).count() == 0, "out of the queue")
-        read = panel.answer().text
-        panel.reload()
-        assert asked(panel) == [LOOK, TOLD]
-        for words in (read, panel.answer().text):
-            assert "Only that year, then." in words
-            assert "Nobody has said more." not in words
 
-    def test_send_now_is_read_though_the_page_was_left(
+    def test_send_now_without_another_step_keeps_order(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        write_beside_a_look(panel, model)
-        tell_now(panel)
-        panel.click_to("Questionnaires")
-        panel.wait(lambda: texts(panel) == [TOLD], "the queue on the next page")
-        model.release("look")
-
-        panel.wait(lambda: asked(panel) == [LOOK, TOLD], "said within the answer")
-        panel.wait_done(1)
-        panel.wait(lambda: queue(panel).count() == 0, "out of the queue")
-
-    def test_send_now_is_sent_after_an_answer_that_had_no_other_step(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        wait_for_them(panel, "first")
-        tell_now(panel)
-        model.release("thought")
-
-        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent as the next one")
-        panel.wait_done(2)
-        assert queue(panel).count() == 0
-
-    def test_send_now_of_two_keeps_their_order(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
+        """The answer has no other step: they are sent after it, as the next ones."""
         wait_for_them(panel, "first", "second", "third")
         for place, later in ((1, "second"), (2, "third")):
             press(panel, place, "Send now")
             told = panel.page.locator("#aia-queue li[data-told]", has_text=later)
             told.wait_for()
         assert texts(panel) == ["second", "third", "first"]
+        assert NEXT_STEP in panel.root.inner_text()
         model.release("thought")
 
         panel.wait(
             lambda: asked(panel) == [HELD, "second", "third", "first"], "in order"
         )
         panel.wait_done(4)
+        assert queue(panel).count() == 0
 
     def test_send_now_says_why_it_is_not_taken(
         self, panel: Panel, model: ModelServerProcess
@@ -169,18 +159,6 @@ class TestSendNow:
 
 
 class TestQueue:
-    def test_queue_is_sent_in_order_when_answers_end(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        wait_for_them(panel, "first", "second")
-        assert panel.input.input_value() == ""
-        assert asked(panel) == [HELD]
-        model.release("thought")
-
-        panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "both sent")
-        panel.wait_done(3)
-        assert queue(panel).count() == 0
-
     @pytest.mark.smoke
     def test_queue_can_be_changed(
         self, panel: Panel, model: ModelServerProcess
@@ -204,68 +182,12 @@ class TestQueue:
         panel.wait_done(3)
         assert panel.input.input_value() == "third"
 
-    def test_queue_is_kept_over_pages(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        wait_for_them(panel, "first")
-        panel.click_to("Questionnaires")
-        panel.wait(lambda: texts(panel) == ["first"], "the queue on the next page")
-        model.release("thought")
-
-        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent from there")
-        panel.wait_done(2)
-
-    def test_queue_is_sent_when_the_answer_ended_between_two_pages(
-        self,
-        visit: Visit,
-        server: DemoServer,
-        model: ModelServerProcess,
-        oracle: Oracle,
-    ) -> None:
-        visitor = visit(server)
-        panel = visitor.panel()
-        wait_for_them(panel, "first")
-        run = panel.wait(lambda: panel.answer().run, "the run")
-        panel.page.goto("about:blank")
-        model.release("thought")
-        panel.wait(lambda: oracle.run(run)["state"] in FINAL, "the end")
-        panel.goto()
-
-        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent on arrival")
-        panel.wait_done(2)
-
-    def test_queue_of_two_tabs_is_sent_once(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
-    ) -> None:
-        visitor = visit(server)
-        one = visitor.panel()
-        wait_for_them(one, "first", "second")
-        two = visitor.tab()
-        two.goto()
-        two.wait(
-            lambda: texts(two) == ["first", "second"], "the queue in the other tab"
-        )
-        model.release("thought")
-
-        for panel in (one, two):
-            panel.wait(
-                lambda tab=panel: asked(tab) == [HELD, "first", "second"], "each once"
-            )
-            panel.wait_done(3)
-        one.page.wait_for_timeout(500)
-        assert asked(one) == asked(two) == [HELD, "first", "second"]
-
     def test_queue_goes_on_without_a_page(
-        self,
-        visit: Visit,
-        server: DemoServer,
-        model: ModelServerProcess,
-        oracle: Oracle,
+        self, panel: Panel, model: ModelServerProcess, oracle: Oracle
     ) -> None:
-        panel = visit(server).panel()
         wait_for_them(panel, "first", "second")
         conversation = panel.conversation
-        panel.page.close()
+        panel.page.goto("about:blank")
         model.release("thought")
 
         oracle.wait(
@@ -276,31 +198,62 @@ class TestQueue:
             30,
             "all of them",
         )
-
-    def test_queue_goes_on_after_a_stop(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        wait_for_them(panel, "first", "second")
-        panel.stop()
-        panel.wait_state("stopped")
-
-        panel.page.locator("#aia-queue").get_by_role("button", name="Resume").click()
-
-        panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "both sent")
+        panel.goto()
+        panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "on arrival")
         panel.wait_done(3)
 
-    def test_queue_waits_after_a_stop(self, panel: Panel) -> None:
-        wait_for_them(panel, "first")
-        panel.stop()
-        panel.wait_state("stopped")
-
-        panel.wait(
-            lambda: "Paused: the answer was stopped." in panel.root.inner_text(), "why"
-        )
+    def test_queue_of_two_tabs_is_sent_once(
+        self, regular: Visitor, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        wait_for_them(panel, "first", "second")
+        assert panel.input.input_value() == ""
         assert asked(panel) == [HELD]
-        press(panel, 0, "Send now")
-        panel.wait(lambda: asked(panel) == [HELD, "first"], "sent by hand")
-        panel.wait_done(2)
+        panel.click_to("Questionnaires")
+        two = regular.tab()
+        two.goto()
+        for tab in (panel, two):
+            tab.wait(
+                lambda tab=tab: texts(tab) == ["first", "second"],
+                "the queue on the next page and in the other tab",
+            )
+        model.release("thought")
+
+        for tab in (panel, two):
+            tab.wait(
+                lambda tab=tab: asked(tab) == [HELD, "first", "second"], "each once"
+            )
+            tab.wait_done(3)
+            tab.wait(lambda tab=tab: queue(tab).count() == 0, "out of the queue")
+        panel.page.wait_for_timeout(500)
+        assert asked(panel) == asked(two) == [HELD, "first", "second"]
+
+    def test_queue_waits_after_a_stop(
+        self, panel: Panel, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("until one is sent by hand"):
+            wait_for_them(panel, "first")
+            panel.stop()
+            panel.wait_state("stopped")
+            panel.wait(
+                lambda: "Paused: the answer was stopped." in panel.root.inner_text(),
+                "why",
+            )
+            assert asked(panel) == [HELD]
+            press(panel, 0, "Send now")
+            panel.wait(lambda: asked(panel) == [HELD, "first"], "sent by hand")
+            panel.wait_done(2)
+
+        with subtests.test("until it goes on"):
+            panel.new_conversation()
+            wait_for_them(panel, "first", "second")
+            panel.stop()
+            panel.wait_state("stopped")
+            resume = panel.page.locator("#aia-queue").get_by_role(
+                "button", name="Resume"
+            )
+            resume.click()
+            panel.wait(lambda: asked(panel) == [HELD, "first", "second"], "both sent")
+            panel.wait_done(3)
 
     def test_queue_waits_after_a_failure(
         self, panel: Panel, model: ModelServerProcess
@@ -318,13 +271,40 @@ class TestQueue:
         )
         assert texts(panel) == ["first"]
 
-    @pytest.mark.parametrize("text", ["<b>&amp;</b>", "%s {{ x }} \U0001f30d"])
-    def test_queue_shows_text_as_it_is(
-        self, panel: Panel, model: ModelServerProcess, text: str
+    def test_message_sent_while_an_answer_breaks_stays(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
-        wait_for_them(panel, text)
+        """It is answered, or waits in a queue that one can see; never in between."""
+        breaks = [scripts.text("It begins."), {"op": "hold", "name": "cut"}]
+        model.script("breaks", [[*breaks, {"op": "cut"}]])
+        for wait_ms in (0, 30, 80, 160, 400):
+            with subtests.test(wait_ms=wait_ms):
+                panel.new_conversation()
+                panel.ask("[[script:breaks]]")
+                panel.wait_words(2)
+                panel.type("And then? [[script:hello]]")
+                model.release("cut")
+                panel.page.wait_for_timeout(wait_ms)
+                panel.input.press("Enter")
+                panel.wait(
+                    lambda: len(asked(panel)) == 2 or texts(panel) != [],
+                    "where it has gone",
+                )
+                panel.wait(lambda: not panel.root.get_attribute("data-busy"), "an end")
 
-        assert texts(panel) == [text]
+                assert panel.input.input_value() == ""
+                is_paused = "Paused" in panel.page.locator("#aia-queue").inner_text()
+                assert is_paused == bool(texts(panel))
+
+    def test_queue_shows_text_as_it_is(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        odd = ["<b>&amp;</b>", "%s {{ x }} \U0001f30d"]
+        wait_for_them(panel, *odd)
+
+        assert texts(panel) == odd
+        press(panel, 0, "Drop")
+        panel.wait(lambda: texts(panel) == odd[1:], "dropped")
         press(panel, 0, "Drop")
         model.release("thought")
         panel.wait_done()

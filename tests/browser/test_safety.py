@@ -119,38 +119,27 @@ class TestHostileText:
         ]
 
     @pytest.mark.scenario(18)
-    def test_hostile_text_is_inert_while_it_grows(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    @pytest.mark.row("X10")
+    def test_hostile_text_is_inert_growing_and_drawn(
+        self, regular: Visitor, panel: Panel, model: ModelServerProcess
     ) -> None:
         model.script("hostile-slow", [text(HOSTILE, rate=150, size=4)])
-        visitor = visit(server)
-        panel = visitor.panel()
         panel.page.evaluate(WATCH_ODD)
-        panel.ask_and_wait("[[script:hostile-slow]]", seconds=60)
+        panel.ask_and_wait("[[script:hostile-slow]]")
 
         assert panel.page.evaluate("window.odd") == []
-        self.assert_inert(panel, visitor)
-
-    @pytest.mark.scenario(18)
-    @pytest.mark.row("X10")
-    def test_hostile_text_in_an_answer_is_inert(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
-    ) -> None:
-        model.script("hostile", [text(HOSTILE, rate=120)])
-        visitor = visit(server)
-        panel = visitor.panel()
-        panel.ask_and_wait("[[script:hostile]]")
-
-        self.assert_inert(panel, visitor)
+        self.assert_inert(panel, regular)
         panel.page.reload()
-        self.assert_inert(panel, visitor)
-        for link in panel.log.locator("a").all():
+        self.assert_inert(panel, regular)
+        links = panel.log.locator("a").all()
+        assert links
+        for link in links:
             href = link.get_attribute("href") or ""
             assert href.startswith(("https://", "/", "#"))
 
     @pytest.mark.scenario(18)
     def test_hostile_text_in_calls_and_reasoning_is_inert(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+        self, regular: Visitor, panel: Panel, model: ModelServerProcess
     ) -> None:
         evil = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>"
         model.script(
@@ -169,27 +158,23 @@ class TestHostileText:
                 [text(evil)],
             ],
         )
-        visitor = visit(server)
-        panel = visitor.panel()
         panel.ask(f"{evil} [[script:hostile-call]]")
         panel.wait_state("waiting-approval")
-        self.assert_inert(panel, visitor)
+        self.assert_inert(panel, regular)
         assert evil in panel.approval.inner_text()
         panel.deny(evil)
         panel.wait_done()
 
-        self.assert_inert(panel, visitor)
+        self.assert_inert(panel, regular)
         panel.list_conversations()
-        self.assert_inert(panel, visitor)
+        self.assert_inert(panel, regular)
 
     @pytest.mark.scenario(17)
-    def test_hostile_text_never_shows_broken_markdown(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    def test_text_grows_whole_as_a_reload_draws(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
-        """No half link, no lone star is ever seen while the text grows."""
         words = "See **bold words** and a [link to there](https://example.org/a) now. "
         model.script("growing", [text(words * 12, rate=60, size=3)])
-        panel = visit(server).panel()
         panel.ask("[[script:growing]]")
         seen: list[str] = []
 
@@ -198,40 +183,24 @@ class TestHostileText:
             return bool(seen) and panel.state == "idle"
 
         panel.wait(is_over, "the end")
-        assert len(set(seen)) > 5
-        assert not [said for said in seen if "**" in said or "](" in said]
-        assert all(len(before) <= len(after) for before, after in pairwise(seen))
+        with subtests.test("no half link, no lone star is ever seen"):
+            assert len(set(seen)) > 5
+            assert not [said for said in seen if "**" in said or "](" in said]
+            assert all(len(before) <= len(after) for before, after in pairwise(seen))
 
-    @pytest.mark.scenario(17)
-    def test_grown_text_is_what_a_reload_draws(self, panel: Panel) -> None:
-        grown = panel.ask_and_wait("[[script:report]]", seconds=60)
-        panel.page.reload()
-
-        assert [part.html for part in panel.answer().parts] == [
-            part.html for part in grown.parts
-        ]
+        with subtests.test("grown text is what a reload draws"):
+            panel.new_conversation()
+            grown = panel.ask_and_wait("[[script:report]]")
+            panel.page.reload()
+            assert [part.html for part in panel.answer().parts] == [
+                part.html for part in grown.parts
+            ]
 
 
 class TestClosedPanel:
     @pytest.mark.row("N01")
-    @pytest.mark.parametrize(
-        "path",
-        [
-            "/admin/",
-            "/admin/questionnaires/section/1/change/",
-        ],
-    )
-    def test_closed_panel_is_on_every_page(
-        self, visit: Visit, server: DemoServer, path: str
-    ) -> None:
-        tab = visit(server).tab()
-        tab.goto(path)
-
-        assert tab.state == "closed"
-        assert tab.page.locator("#aia-launcher").is_visible()
-
-    def test_loads_one_small_script_and_no_socket(
-        self, visit: Visit, server: DemoServer
+    def test_closed_panel_loads_one_small_script(
+        self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
     ) -> None:
         visitor = visit(server)
         tab = visitor.tab()
@@ -239,44 +208,24 @@ class TestClosedPanel:
         tab.page.on("websocket", lambda socket: sockets.append(socket.url))
         tab.goto()
         tab.page.wait_for_timeout(500)
+        with subtests.test("one small script and no socket"):
+            own = [r for r in visitor.watch.requests if "/ai_assistant/" in r.url]
+            scripts = [r for r in own if r.resource_type == "script"]
+            names = [r.url.rpartition("/")[2].partition(".")[0] for r in scripts]
+            assert names == ["boot"]
+            assert len(own) <= 3
+            assert sockets == []
+            body = scripts[0].response().text()  # type: ignore[union-attr]
+            assert len(gzip.compress(rjsmin.jsmin(body).encode(), 9)) <= 800
 
-        own = [r for r in visitor.watch.requests if "/ai_assistant/" in r.url]
-        scripts = [r for r in own if r.resource_type == "script"]
-        assert [r.url.rpartition("/")[2].partition(".")[0] for r in scripts] == ["boot"]
-        assert len(own) <= 3
-        assert sockets == []
-        body = scripts[0].response().text()  # type: ignore[union-attr]
-        assert len(gzip.compress(rjsmin.jsmin(body).encode(), 9)) <= 800
-
-    @pytest.mark.row("N02")
-    @pytest.mark.row("H17")
-    def test_closed_panel_shows_that_an_answer_is_under_way(
-        self, visit: Visit, server: DemoServer, model: ModelServerProcess
-    ) -> None:
-        panel = visit(server).panel()
-        launcher = panel.page.locator("#aia-launcher")
-        panel.ask("[[script:think]]")
-        panel.wait_state("thinking", "streaming")
-        panel.page.locator("#aia-close").click()
-        assert "An answer is under way." in launcher.inner_text()
-        panel.click_to("Questionnaires")
-        assert "An answer is under way." in launcher.inner_text()
-        panel.open()
-        panel.log.locator(".aia-reasoning").wait_for()
-        panel.page.locator("#aia-close").click()
-        model.release("thought")
-
-        panel.wait(
-            lambda: "An answer is under way." not in launcher.inner_text(), "the end"
-        )
-        panel.page.reload()
-        assert "An answer is under way." not in launcher.inner_text()
+        for path in ("/admin/", "/admin/questionnaires/section/1/change/"):
+            with subtests.test("it is on every page", path=path):
+                tab.goto(path)
+                assert tab.state == "closed"
+                assert tab.page.locator("#aia-launcher").is_visible()
 
     @pytest.mark.row("D13")
-    def test_closed_panel_keeps_its_place(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        panel = visit(server).panel()
+    def test_closed_panel_keeps_its_place(self, panel: Panel) -> None:
         self.put(panel, "Float over the page", "float")
         panel.click_to("Questionnaires")
 

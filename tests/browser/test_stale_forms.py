@@ -89,11 +89,11 @@ class TestForm:
         old = panel.page.input_value("#id_title")
 
         panel.page.evaluate(LISTEN)
-        section.rename(panel, "Sleep")
+        section.rename(panel, "Sound sleep")
 
-        expect(panel.page.locator("#id_title")).to_have_value("Sleep")
-        expect(panel.page.locator("#content h2").first).to_have_text("Sleep")
-        expect(panel.page.locator("#aia-context")).to_contain_text("Sleep")
+        expect(panel.page.locator("#id_title")).to_have_value("Sound sleep")
+        expect(panel.page.locator("#content h2").first).to_have_text("Sound sleep")
+        expect(panel.page.locator("#aia-context")).to_contain_text("Sound sleep")
         assert {"model": MODEL, "pk": str(section.id)} in panel.page.evaluate("heard")
         expect(panel.page.locator("#id_title")).to_have_class(re.compile("aia-changed"))
         expect(bar(panel)).to_be_hidden()
@@ -119,11 +119,11 @@ class TestForm:
     ) -> None:
         panel.goto(section.path)
         panel.page.fill("#id_title", "My own words")
-        section.rename(panel, "Pain")
+        section.rename(panel, "Sore back")
 
-        panel.page.get_by_role("button", name="Take: Pain").click()
+        panel.page.get_by_role("button", name="Take: Sore back").click()
 
-        assert panel.page.input_value("#id_title") == "Pain"
+        assert panel.page.input_value("#id_title") == "Sore back"
 
 
 class TestList:
@@ -132,10 +132,10 @@ class TestList:
         row = panel.page.locator("#result_list tbody tr")
         row.locator("input.action-select").check()
 
-        section.rename(panel, "Sleep")
+        section.rename(panel, "Sound sleep")
 
         expect(row).to_have_count(1)
-        expect(row).to_contain_text("Sleep")
+        expect(row).to_contain_text("Sound sleep")
         expect(row).to_have_class(re.compile("aia-changed"))
         expect(row.locator("input.action-select")).to_be_checked()
         expect(bar(panel)).to_be_hidden()
@@ -145,7 +145,7 @@ class TestList:
         panel.goto("/admin/questionnaires/section/?q=Zebra")
         others = panel.page.locator("#result_list tbody tr").count()
 
-        section.rename(panel, "Sleep")
+        section.rename(panel, "Sound sleep")
 
         if others > 1:
             expect(panel.page.locator("#result_list tbody tr")).to_have_count(
@@ -184,17 +184,17 @@ class TestBar:
         expect(bar(panel)).to_be_hidden()
         panel.page.evaluate(ONE_FIELD_MORE)
 
-        section.rename(panel, "Sleep")
+        section.rename(panel, "Sound sleep")
 
         expect(bar(panel)).to_be_visible()
         assert "This section has changed since you opened the page." in (
             bar(panel).inner_text()
         )
-        assert panel.page.input_value("#id_title") != "Sleep"
+        assert panel.page.input_value("#id_title") != "Sound sleep"
         with panel.page.expect_navigation():
             bar(panel).get_by_role("button", name="Reload the page").click()
         panel.ready()
-        assert panel.page.input_value("#id_title") == "Sleep"
+        assert panel.page.input_value("#id_title") == "Sound sleep"
         expect(bar(panel)).to_be_hidden()
 
     def test_each_tab_of_the_object_follows_and_no_other(

@@ -109,7 +109,6 @@ class TestLimit:
         panel.wait(
             lambda: "You can try again now." in panel.root.inner_text(),
             "the end of the limit",
-            seconds=90,
         )
         again.click()
         panel.wait(lambda: len(panel.asked()) == 3, "the message")
@@ -169,7 +168,7 @@ class TestConnection:
         visitor.context.set_offline(False)
         panel.wait(lambda: panel.state != "offline", "a connection")
 
-        panel.wait_done(2, seconds=60)
+        panel.wait_done(2)
         assert [text.strip() for text in panel.asked()] == [HELLO, "Sent while offline"]
         assert said.inner_text() == ""
 

@@ -112,12 +112,24 @@ class TestUndo:
         assert sections.titles(ids) == ["Renamed"] * 2
         expect(changes_of(panel).locator("[data-aia-undo]")).to_be_visible()
 
-    def test_two_of_five(
+    def test_cancelled_then_kept_then_two_of_five_undone(
         self, panel: Panel, sections: Sections, change: Callable[..., None]
     ) -> None:
         ids = sections.take(5)
         before = sections.titles(ids)
         change(panel, ids, "Five")
+
+        changes_of(panel).locator("[data-aia-undo]").click()
+        plan_of(panel).locator("[data-aia-undo-cancel]").click()
+        expect(plan_of(panel)).to_have_count(0)
+        assert sections.titles(ids) == ["Five"] * 5
+
+        offer = panel.page.locator("#aia-banner [data-aia-undo-all]")
+        expect(offer).to_be_visible()
+        panel.page.locator("#aia-banner [name=do][value=keep]").click()
+        expect(offer).to_have_count(0)
+        panel.reload()
+        expect(offer).to_have_count(0)  # what is kept is not offered again
 
         changes_of(panel).locator("[data-aia-undo]").click()
         boxes = plan_of(panel).locator("input[name=rows]")
@@ -130,81 +142,35 @@ class TestUndo:
         assert sections.titles(ids) == [*before[:2], "Five", "Five", "Five"]
         expect(changes_of(panel)).to_contain_text("Undone in part")
 
-    @pytest.mark.parametrize("overrules", [False, True])
-    def test_conflict(
-        self,
-        panel: Panel,
-        sections: Sections,
-        change: Callable[..., None],
-        overrules: bool,  # noqa: FBT001 - of the parameters
-    ) -> None:
-        ids = sections.take(2)
-        before = sections.titles(ids)
-        change(panel, ids, "Renamed")
-        other = panel.page.context.new_page()
-        other.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/change/")
-        other.locator("#id_title").fill("By hand")
-        other.locator("[name=_save]").click()
-        other.wait_for_url("**/section/")
-        other.close()
-
-        changes_of(panel).locator("[data-aia-undo]").click()
-        conflict = plan_of(panel).locator(".aia-conflict")
-        expect(conflict).to_contain_text("admin")
-        if overrules:
-            conflict.get_by_label("Restore").check()
-        apply(panel)
-
-        kept = before[0] if overrules else "By hand"
-        assert sections.titles(ids) == [kept, before[1]]
-
-    def test_cancel_changes_nothing(
+    def test_moved_shows_conflicts_one_of_which_is_overruled(
         self, panel: Panel, sections: Sections, change: Callable[..., None]
     ) -> None:
-        ids = sections.take(2)
-        change(panel, ids, "Renamed")
-
-        changes_of(panel).locator("[data-aia-undo]").click()
-        plan_of(panel).locator("[data-aia-undo-cancel]").click()
-
-        expect(plan_of(panel)).to_have_count(0)
-        assert sections.titles(ids) == ["Renamed"] * 2
-
-    def test_moved_shows_the_plan_anew(
-        self,
-        panel: Panel,
-        sections: Sections,
-        change: Callable[..., None],
-    ) -> None:
-        ids = sections.take(2)
+        ids = sections.take(3)
+        before = sections.titles(ids)
         change(panel, ids, "Renamed")
         changes_of(panel).locator("[data-aia-undo]").click()
         expect(plan_of(panel)).to_be_visible()
         other = panel.page.context.new_page()
-        other.goto(f"{panel.url}/admin/questionnaires/section/{ids[0]}/change/")
-        other.locator("#id_title").fill("By hand")
-        other.locator("[name=_save]").click()
-        other.wait_for_url("**/section/")
+        for one in ids[:2]:
+            other.goto(f"{panel.url}/admin/questionnaires/section/{one}/change/")
+            other.locator("#id_title").fill("By hand")
+            other.locator("[name=_save]").click()
+            other.wait_for_url("**/section/")
         other.close()
 
         plan_of(panel).locator("[data-aia-undo-apply]").click()
 
         expect(plan_of(panel)).to_contain_text("Something has changed")
-        assert sections.titles(ids) == ["By hand", "Renamed"]
+        assert sections.titles(ids) == ["By hand", "By hand", "Renamed"]
 
-    def test_kept_changes_are_not_offered_again(
-        self, panel: Panel, sections: Sections, change: Callable[..., None]
-    ) -> None:
-        change(panel, sections.take(2), "Renamed")
-        offer = panel.page.locator("#aia-banner [data-aia-undo-all]")
-        expect(offer).to_be_visible()
+        conflicts = plan_of(panel).locator(".aia-conflict")
+        expect(conflicts).to_have_count(2)
+        for one in conflicts.all():
+            expect(one).to_contain_text("admin")
+        conflicts.last.get_by_label("Restore").check()  # the newest change is first
+        apply(panel)
 
-        panel.page.locator("#aia-banner [name=do][value=keep]").click()
-        expect(offer).to_have_count(0)
-        panel.reload()
-
-        expect(offer).to_have_count(0)
-        expect(changes_of(panel).locator("[data-aia-undo]")).to_be_visible()
+        assert sections.titles(ids) == [before[0], "By hand", before[2]]
 
 
 class TestWithoutJavaScript:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.panel import Panel
-from tests.browser.test_axe import AXE_SCRIPT, RUN, TAGS
+from tests.browser.test_axe import AXE_SCRIPT, FADED, RUN, TAGS
 from tests.browser.test_undo import (
     SECTION,
     Sections,
@@ -46,7 +46,7 @@ def axe(panel: Panel, *places: str) -> list[str]:
     panel.page.evaluate(AXE_SCRIPT)
     for theme in ("light", "dark"):
         panel.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-        panel.page.wait_for_timeout(150)  # colours fade
+        panel.page.evaluate(FADED)
         context = {"include": [[one] for one in places]}
         options = {"resultTypes": ["violations"], "runOnly": TAGS}
         said: dict[str, Any] = panel.page.evaluate(RUN, [context, options])

@@ -31,7 +31,7 @@ def test_chat_is_complete_without_asgi(
 
     panel.ask("[[script:approval]]")
     # The worker may still be starting.
-    panel.wait_state("waiting-approval", seconds=90)
+    panel.wait_state("waiting-approval")
     panel.approve()
 
     panel.wait(lambda: panel.state == "idle", "the end")

@@ -48,6 +48,8 @@ class Theatre:
         """
         name = scenes.name_of(scene)
         self.model.script("default", scenes.script_of(scene))
+        for marked, said in scenes.BESIDE.items():
+            self.model.script(marked, said)
         server = self._server(scenes.SETTINGS.get(name, {}))
         # Who is signed out ends a session: not that of the others. Who is limited
         # is so for a while: not at the next telling.
@@ -80,7 +82,9 @@ class Theatre:
         return self._servers[key]
 
     def _key(self, settings: dict[str, Any]) -> str:
-        profiles = {**_profiles(self.model), **settings.get("PROFILES", {})}
+        profiles = _profiles(self.model)
+        for name, own in settings.get("PROFILES", {}).items():
+            profiles[name] = {**profiles["default"], **own}
         return json.dumps({**settings, "PROFILES": profiles})
 
 
@@ -107,7 +111,7 @@ def _profiles(model: ModelServerProcess) -> dict[str, Any]:
 
 def _end(panel: Panel) -> None:
     """Stop what a scene left under way: it would count against the next one."""
-    if panel.root.get_attribute("data-busy"):
+    if panel.root.count() and panel.root.get_attribute("data-busy"):
         panel.open()
         panel.stop()
         panel.wait_state("stopped", "idle")

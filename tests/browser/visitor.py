@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import Watch
-from tests.browser.panel import Panel
+from tests.browser.panel import WAIT_S, Panel
 
 VIEWPORT = {"width": 1440, "height": 900}
 _sessions: dict[tuple[str, str], Any] = {}  # (server, user) -> cookies
@@ -42,7 +42,7 @@ class Visitor:
         state = None if fresh else _session(browser, url, name)
         options = {"viewport": VIEWPORT, "reduced_motion": "reduce", **options}
         self.context = browser.new_context(storage_state=state, **options)
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(WAIT_S * 1000)
         self.watch.begin(self.context)
         if fresh:
             page = self.context.new_page()

@@ -1,5 +1,6 @@
 """A window of a browser: what its driver does, in the words that the tests need."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -67,7 +68,11 @@ class Firefox:
         from marionette_driver.marionette import Marionette
 
         self._driver = Marionette(
-            bin=_firefox(), headless=True, port=free_port(), prefs=preferences
+            bin=_firefox(),
+            headless=True,
+            port=free_port(),
+            prefs=preferences,
+            gecko_log=os.devnull,
         )
         self._driver.start_session()
         self._driver.set_window_rect(width=1400, height=900)

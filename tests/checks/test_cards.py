@@ -24,7 +24,9 @@ class TestIcon:
     def test_unknown_lists_those_there_are(self, with_tool, only):
         with_tool(nothing, icon="banana")
 
-        assert ", search, edit, table, chart, mail, user, file, clock," in only()[1]
+        assert (
+            ", search, edit, table, chart, mail, user, file, book, clock," in only()[1]
+        )
 
     @pytest.mark.parametrize("icon", ["", "chart"])
     def test_right_one(self, with_tool, icon):

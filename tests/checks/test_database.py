@@ -1,4 +1,5 @@
 import pytest
+from django.core.checks import Tags, run_checks
 from django.db import connection, connections
 
 from ai_assistant.checks import check_assistant
@@ -20,6 +21,13 @@ def database(monkeypatch):
             monkeypatch.setitem(connection.settings_dict, name, value)
 
     return change
+
+
+@pytest.mark.django_db
+def test_own_tables_are_without_warnings():
+    found = run_checks(tags=[Tags.models], databases=["default"])
+
+    assert [one for one in found if one.obj._meta.app_label == "ai_assistant"] == []
 
 
 class TestVendor:

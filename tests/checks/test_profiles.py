@@ -43,13 +43,26 @@ class TestForm:
             f"Give {wanted}; docs/settings.md shows a profile.",
         )
 
-    def test_form_titles_by_a_profile_that_is_not_there(self, assistant, only):
-        assistant(PROFILES={"default": {"MODEL": "x"}}, TITLE_PROFILE="small")
+    @pytest.mark.parametrize("setting", ["TITLE_PROFILE", "SUMMARY_PROFILE"])
+    def test_form_small_calls_by_a_profile_that_is_not_there(
+        self, assistant, only, setting
+    ):
+        assistant(PROFILES={"default": {"MODEL": "x"}}, **{setting: "small"})
 
         assert only() == (
             "ai_assistant.E010",
-            "AI_ASSISTANT['TITLE_PROFILE'] is 'small', which is no profile. | "
+            f"AI_ASSISTANT['{setting}'] is 'small', which is no profile. | "
             "Use one of ['default'], or '' for the one that has answered.",
+        )
+
+    @pytest.mark.parametrize("window", ["8000", 0, -1, True, 8000.0])
+    def test_form_of_a_window_that_is_no_number(self, profile, only, window):
+        profile(MODEL="openai/x", WINDOW_TOKENS=window)
+
+        assert only() == (
+            "ai_assistant.E010",
+            f"{DEFAULT}['WINDOW_TOKENS'] is {window!r}, not a number above 0. | "
+            "Give a number above 0; docs/settings.md shows a profile.",
         )
 
 

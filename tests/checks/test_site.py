@@ -1,5 +1,4 @@
 import pytest
-from django.apps import apps
 
 from ai_assistant.checks import check_assistant
 
@@ -11,12 +10,11 @@ class OtherMiddleware:
 
 
 @pytest.fixture
-def installed(settings, without, request):
-    """Install other apps for the test."""
+def installed(settings):
+    """Install other apps for the test, and forget what is made of them."""
 
     def change(names):
-        apps.set_installed_apps(names)
-        request.addfinalizer(apps.unset_installed_apps)
+        settings.INSTALLED_APPS = names
 
     return change
 

@@ -19,6 +19,17 @@ async def generating_async():
     yield 1
 
 
+@pytest.mark.row("D07")
+def test_rounds_below_none_are_an_error(with_tool, only):
+    tool = with_tool(nothing, context_rounds=-1)
+
+    assert only() == (
+        "ai_assistant.E096",
+        f"{tool} has context_rounds=-1. | Give for how many messages its results are "
+        "told, from 0 on, or leave it out.",
+    )
+
+
 @pytest.mark.row("T19")
 class TestEffect:
     @pytest.mark.parametrize("effect", ["", "delete", None])

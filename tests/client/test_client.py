@@ -16,10 +16,20 @@ pytestmark = pytest.mark.timeout(300)
 
 ASKS = [[call("ask_user", {"question": "Which colour?"})], [text("As you wish.")]]
 
+SECTION = {"model": "questionnaires.section", "id": 3}
+RENAMES = [
+    [call("change_object", {**SECTION, "values": {"title": "Well put"}})],
+    [text("Renamed.")],
+]
+TASK = {"agent": "proofreader", "task": "Rename it. [[script:api-renames]]"}
+DELEGATES = [[call("ask_agent", TASK)], [text("It is renamed.")]]
+
 
 @pytest.fixture
 def server(demo_server, model_server):
     model_server.script("api-question", ASKS)
+    model_server.script("api-renames", RENAMES)
+    model_server.script("api-delegates", DELEGATES)
     return live_server(demo_server, model_server)
 
 
@@ -32,6 +42,7 @@ def test_whole_story(server, model_server, oracle):
         stops_and_goes_on(assistant, model_server)
         approves_and_denies(assistant)
         answers(assistant)
+        answers_what_an_agent_asks(assistant)
         looks_back(assistant)
         is_refused(assistant, server)
     survives_a_client_that_leaves(server, oracle)
@@ -107,6 +118,23 @@ def answers(assistant):
     assert asked.question.text == "Which colour?"
     assert assistant.answer(asked, "Green").answer == "Green"
     assert assistant.wait(run.id).state == "succeeded"
+
+
+def answers_what_an_agent_asks(assistant):
+    run = assistant.wait(assistant.start("[[script:api-delegates]]").id)
+    (asked,) = assistant.interrupts(run=run.id, open=True, kind="approval")
+    (below,) = assistant.runs(root=run.id)
+
+    assert (run.state, run.waits_for_person) == ("waiting_run", True)
+    assert (asked.run, below.agent) == (below.id, "proofreader")
+    assert below.id not in {one.id for one in assistant.runs()}
+    told = list(assistant.follow(run.id))  # it ends where the person is needed
+    assert told[-1].data["name"] == "aia.subagent"
+    assistant.approve(assistant.interrupt(asked.id))
+    assert assistant.wait(run.id).state == "succeeded"
+    assert assistant.text_of(run.id) == "It is renamed."
+    (change,) = assistant.changes(run=run.id)
+    assert assistant.change(change.id).rows
 
 
 def looks_back(assistant):

@@ -23,7 +23,8 @@ from ai_assistant.context.page import find_page
 from ai_assistant.context.viewparts import AssistantMixin, ViewParts
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.run import Run
-from ai_assistant.web.panel.chips import Chips, page_context
+from ai_assistant.modules.resolve import page_context
+from ai_assistant.web.panel.chips import Chips
 from ai_assistant.web.panel.suggestions import suggestions_of
 from project.questionnaires.models import Questionnaire
 
@@ -148,7 +149,7 @@ class TestPartsOfAView:
 
         assert scope.view_parts.tools == ("lend",)
         first, *_rest = suggestions_of(page_context(user, "/lending/"), Chips())
-        assert first == "Lend it?"
+        assert first.label == "Lend it?"
 
     def test_parts_of_aview_are_not_for_others(self, staff):
         one = staff()

@@ -16,7 +16,8 @@ from shop.models import Order  # noqa: E402
 
 from ai_assistant.engine.execution.runner import execute  # noqa: E402
 from ai_assistant.engine.execution.sweep import claim_runs  # noqa: E402
-from ai_assistant.engine.intake.submission import Submission, accept  # noqa: E402
+from ai_assistant.engine.intake.submission import accept  # noqa: E402
+from ai_assistant.engine.intake.values import Submission  # noqa: E402
 from ai_assistant.engine.interrupts.answers import answer  # noqa: E402
 from ai_assistant.engine.interrupts.base import Answer  # noqa: E402
 from ai_assistant.engine.lifecycle.writer import Flusher  # noqa: E402

@@ -30,6 +30,7 @@ sys.stdout.write(json.dumps(told))
 # What every site has, beside its own.
 BUILT_IN = {
     "ask_user",
+    "get_skill",
     "undo_changes",
     "find_tools",
     "highlight",
@@ -46,6 +47,11 @@ BUILT_IN = {
     "change_objects",
     "delete_objects",
     "run_admin_action",
+    "ask_agent",
+    "read_result",
+    "save_memory",
+    "suggest_followups",
+    "update_plan",
 }
 
 

@@ -9,13 +9,18 @@ from tests.docs.blocks import ROOT, blocks, page, section
 pytestmark = pytest.mark.timeout(600)  # a site is made first
 
 MOST_LINES, MOST_STEPS = 60, 8
-PAGES = ("docs/tutorial-module.md", "docs/modules.md", "docs/recipes.md")
+PAGES = (
+    *("docs/tutorial-module.md", "docs/modules.md"),
+    *("docs/recipes.md", "docs/hooks.md", "docs/starting.md"),
+)
 RECIPES = (
     "Confirm",
     "Pick",
     "Progress",
     "Only a card",
     "A browser tool",
+    "Instructions for some pages",
+    "Suggestions from the data",
     "A module of your own",
 )
 

@@ -12,9 +12,11 @@ from ai_assistant.conf import DEFAULTS, flat
 from ai_assistant.decorators import ToolOptions, tool
 from ai_assistant.models.call import CallStatus
 from ai_assistant.models.run import RunState
+from ai_assistant.registry import registry
 from ai_assistant.render.html.transcript.state import WORDS
 from ai_assistant.types import RunContext
 from tests.docs.blocks import ROOT, page, section
+from tests.docs.site import BUILT_IN
 
 APP = "ai_assistant"
 CHECK_ID = re.compile(r'"(ai_assistant\.[EIW]\d{3})"')
@@ -248,3 +250,11 @@ class TestChangelog:
 
         assert "**deprecated**" in rule
         assert "api.md" in rule
+
+
+def test_built_in_tools_are_those_that_the_tests_of_a_new_site_know():
+    """Those run seldom: a new tool is noticed here."""
+    every = registry.tools()
+    built_in = {name for name, one in every.items() if one.origin.startswith(f"{APP}.")}
+
+    assert built_in == BUILT_IN

@@ -20,7 +20,7 @@ from django.contrib.auth import get_user_model  # noqa: E402
 from shop.models import Order  # noqa: E402
 
 from ai_assistant.engine import service  # noqa: E402
-from ai_assistant.engine.intake.submission import Submission  # noqa: E402
+from ai_assistant.engine.intake.values import Submission  # noqa: E402
 from ai_assistant.engine.interrupts.base import Answer  # noqa: E402
 from ai_assistant.engine.storage.units import in_db  # noqa: E402
 from ai_assistant.models import Interrupt, Run  # noqa: E402

@@ -67,7 +67,7 @@ from django.test.utils import override_settings, setup_test_environment  # noqa:
 
 import ai_assistant  # noqa: E402
 from ai_assistant import conf  # noqa: E402
-from ai_assistant.engine import service  # noqa: E402
+from ai_assistant.engine.execution import launch  # noqa: E402
 from ai_assistant.engine.execution.executor import executor  # noqa: E402
 from ai_assistant.engine.storage.lease import Hold  # noqa: E402
 from ai_assistant.engine.storage.units import in_db  # noqa: E402
@@ -147,7 +147,7 @@ class Browser:
             patch.object(
                 executor(), "launch", lambda hold, _loaded: holds.append(hold)
             ),
-            patch.object(service, "RING_AFTER_S", 60.0),  # when the way is gone
+            patch.object(launch, "RING_AFTER_S", 60.0),  # when the way is gone
         ):
             redact("")  # a process reads its secrets once, and now they are others
             await noted("message", self.post())

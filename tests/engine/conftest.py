@@ -18,7 +18,8 @@ from django.db import connection
 from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.execution.sweep import claim_runs
-from ai_assistant.engine.intake.submission import SentPage, Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import SentPage, Submission
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.models.run import Run

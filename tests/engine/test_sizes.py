@@ -6,7 +6,8 @@ import pytest
 
 from ai_assistant.engine.execution import steps
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.engine.storage.history import LEFT_OUT, chat_messages, newest_that_fit
+from ai_assistant.engine.storage.fitting import LEFT_OUT, newest_that_fit
+from ai_assistant.engine.storage.history import chat_messages
 from ai_assistant.exceptions import Refused
 from ai_assistant.testing import call, reply
 from ai_assistant.tools import arguments
@@ -110,7 +111,10 @@ class TestOthers:
         run = play()
 
         text = run.calls.get().result_text
-        assert text.endswith("[cut: 100 of 500 characters. Ask for less.]")
+        named = f"read_result(call='{run.calls.get().pk}', from=100)"
+        assert text.endswith(
+            f"[cut: 100 of 500 characters. Ask for less, or read on: {named}.]"
+        )
         assert run.calls.get().result["data"] == "x" * 500
 
     def test_result_is_stored_whole_in_the_request(self, play, script):

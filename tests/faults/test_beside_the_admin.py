@@ -67,7 +67,7 @@ def test_no_lock_reaches_anybody(site: Site, trials, figure):
     figure("admin saves beside 8 chats", [len(saver.statuses)])
     figure("runs beside the admin", [len(runs)])
     assert len(runs) == CHATS * trials
-    assert set(saver.statuses) == {302}
+    assert set(saver.statuses) == {302}, site.server.output()[said:]
     assert {site.oracle.run(run)["state"] for run in runs} == {"succeeded"}
     assert not site.oracle.problems(runs)
     assert all(site.oracle.effects()[run, "w"] == 1 for run in runs)

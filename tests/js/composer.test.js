@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, suite, test } from "node:test";
-import { load, openPage, server, settle } from "./page.js";
+import { load, openPage, server, settle, until } from "./page.js";
 
 const { document } = openPage(
   `<template id="aia-t-sending"><article class="aia-ghost"><p class="aia-text"></p>
@@ -23,8 +23,10 @@ const byId = (id) => document.getElementById(id);
 const send = async (text) => {
   byId("aia-input").value = text;
   byId("aia-form").requestSubmit();
+  const sent = () => server.requests.filter(({ method }) => method === "POST");
+  await until(() => sent().length);
   await settle(20);
-  return server.requests.filter(({ method }) => method === "POST");
+  return sent();
 };
 
 beforeEach(() => {

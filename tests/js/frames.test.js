@@ -289,6 +289,22 @@ suite("what a person did", () => {
     assert.equal(document.activeElement, typed());
   });
 
+  test("the focus stays on a card whose call has another id now", async () => {
+    const card = (id) => `<details id="${id}"><summary>s</summary></details>`;
+    await swap(upsert(answer(card("before") + card("c-1-0-d"))));
+    document.querySelectorAll("summary")[1].focus();
+    await swap(part("innerMorph", "r-1", card("before") + card("c-2-d")));
+    assert.equal(document.activeElement, byId("c-2-d").firstElementChild);
+  });
+
+  test("the focus of a button goes to no fold beside it", async () => {
+    const box = (inner) => `<div id="box">${fold}${inner}</div>`;
+    await swap(upsert(answer(box("<button>Approve</button>"))));
+    document.querySelector("button").focus();
+    await swap(part("innerMorph", "r-1", box("<p>Approved</p>")));
+    assert.equal(document.activeElement, byId("r-1"));
+  });
+
   test("the focus goes to the message when its element is gone", async () => {
     typed().focus();
     await swap(part("innerMorph", "r-1", "<p>answered</p>"));

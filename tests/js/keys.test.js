@@ -4,7 +4,8 @@ import { load, openPage, settle } from "./page.js";
 
 const { document, root, window } = openPage(
   `<form id="aia-new"></form><a id="aia-list"></a>
-  <a data-aia-use="keyboard" href="/keys/"></a>
+  <a data-aia-use="keyboard" href="/share/">of a conversation in the list</a>
+  <details><a data-aia-use="keyboard" href="/keys/"></a></details>
   <div id="aia-scroll" tabindex="-1"><div id="aia-log">
     <article class="aia-msg" id="m1"></article><article class="aia-msg" id="m2"></article>
     <article class="aia-msg" id="m3"></article></div></div>
@@ -119,7 +120,7 @@ suite("Alt+A", () => {
 
 suite("the question mark", () => {
   let clicks = 0;
-  const link = root.querySelector("[data-aia-use=keyboard]");
+  const link = root.querySelector("[href='/keys/']");
   link.addEventListener("click", (event) => {
     event.preventDefault();
     clicks += 1;

@@ -32,12 +32,15 @@ class NoXPath {
   }
 }
 
-/** Lets promises and timers that are due run. */
-export const settle = (ms = 0) => new Promise((done) => setTimeout(done, ms));
+/** Lets promises and timers that are due run, in as many turns as it takes ms. */
+export const settle = async (ms = 0) => {
+  for (let turn = 0; turn <= ms; turn += 1)
+    await new Promise((done) => setTimeout(done, turn && 1));
+};
 
-/** Waits for what another thread brings; fails after two seconds. */
+/** Waits for what another thread brings; fails after twenty seconds. */
 export const until = async (isTrue) => {
-  for (const end = Date.now() + 2000; !isTrue(); await settle(5))
+  for (const end = Date.now() + 20_000; !isTrue(); await settle(5))
     if (Date.now() > end) throw new Error(`It never became true: ${isTrue}`);
 };
 

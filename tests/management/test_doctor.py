@@ -11,10 +11,11 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from ai_assistant.changes.capture.files import FOLDER
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError
-from ai_assistant.management.doctor import KINDS
+from ai_assistant.management.registered import KINDS
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now
 from ai_assistant.registry import registry
@@ -60,8 +61,20 @@ class TestJSON:
             "tools": sorted(registry.tools()),
             "context": sorted(registry.contexts()),
             "modules": sorted(registry.modules()),
+            "commands": sorted(registry.parts("command")),
+            "skills": ["refund"],
+            "hooks": ["office_hours"],
+            "agents": ["analyst", "proofreader"],
+            "instructions": sorted(registry.parts("instruction")),
             "suggestions": sorted(
-                {str(s) for m in registry.modules().values() for s in m.suggestions}
+                {
+                    *(
+                        str(s)
+                        for m in registry.modules().values()
+                        for s in m.suggestions
+                    ),
+                    "of-a-questionnaire",
+                }
             ),
         }
         assert code == 0
@@ -78,6 +91,8 @@ class TestJSON:
             "hooks",
             "modules",
             "suggestions",
+            "instructions",
+            "agents",
         ]
 
     def test_problem_says_what_to_do(self, settings):
@@ -99,7 +114,7 @@ class TestText:
 
         assert code == 0
         assert f"database       {connection.vendor}, the assistant's tables" in text
-        assert "\nskills" not in text
+        assert "\nskills         refund\n" in text
         assert "rename_section" in text
         assert text.endswith("\nA chat can work.\n")
 
@@ -279,12 +294,111 @@ class TestTry:
         assert text.endswith("A chat can work.\n")
 
 
+@pytest.mark.row("V08")
+class TestFallbacks:
+    @pytest.fixture
+    def profiles(self, settings):
+        """Give profiles by name, each a dict; the default one has a fallback."""
+
+        def use(**named):
+            own = {"MODEL": "x", "PROVIDER": f"{__name__}.Answers"}
+            told = {name: {**own, **profile} for name, profile in named.items()}
+            settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PROFILES": told}
+
+        return use
+
+    def test_each_profile_is_told_with_its_own(self, profiles):
+        profiles(default={"FALLBACK": "other"}, other={})
+
+        code, text = doctor()
+
+        assert code == 0
+        assert re.search(r"fallbacks +default: other; other: none\n", text)
+
+    def test_one_that_is_missing(self, profiles):
+        profiles(default={"FALLBACK": "gone"}, other={})
+
+        code, text = doctor()
+
+        assert code == 1  # the system check is an error
+        assert "doctor.fallback: The fallback of profile 'default' is 'gone'" in text
+        assert "Name one of ['other'] as its FALLBACK." in text
+
+    @pytest.mark.parametrize(
+        ("named", "circle"),
+        [
+            ({"other": "default"}, "default → other → default"),
+            ({"other": "third", "third": "other"}, "other → third → other"),
+        ],
+    )
+    def test_circle_is_a_warning(self, profiles, named, circle):
+        others = {name: {"FALLBACK": other} for name, other in named.items()}
+        profiles(default={"FALLBACK": "other"}, **others)
+
+        code, text = doctor()
+
+        assert code == 0
+        assert f"go in a circle: {circle}. Each is asked once" in text
+
+    def test_both_are_tried(self, profiles):
+        profiles(default={"FALLBACK": "other"}, other={})
+
+        code, text = doctor("--try")
+
+        said = (
+            r"it answered in 0\.\d s: OK; its fallback 'other' answered in 0\.\d s: OK"
+        )
+        assert code == 0
+        assert re.search(said, text)
+
+    def test_says_which_answers_if_the_first_does_not(self, profiles):
+        profiles(default={"FALLBACK": "other", "FAILS": "provider_down"}, other={})
+
+        code, text = doctor("--try")
+
+        assert code == 0  # chats work
+        assert "The model did not answer: provider_down" in text
+        assert "Profile 'other' answers in its place." in text
+
+    def test_says_that_the_second_would_not(self, profiles):
+        profiles(default={"FALLBACK": "other"}, other={"FAILS": "bad_key"})
+
+        code, text = doctor("--try")
+
+        assert code == 0
+        assert "The model of the fallback 'other' did not answer: bad_key" in text
+        assert "in its place" not in text
+
+    def test_blocks_if_none_answers(self, profiles):
+        down = {"FAILS": "provider_down"}
+        profiles(default={"FALLBACK": "other", **down}, other={"FAILS": "bad_key"})
+
+        code, text = doctor("--try")
+
+        assert code == 1
+        assert "provider_down" in text
+        assert "bad_key" in text
+
+    def test_in_a_circle_each_is_tried_once(self, profiles):
+        down = {"FAILS": "provider_down"}
+        profiles(
+            default={"FALLBACK": "other", **down}, other={"FALLBACK": "default", **down}
+        )
+
+        _code, text = doctor("--try")
+
+        (line,) = (line for line in text.splitlines() if line.startswith("tried"))
+        assert line.count("did not answer") == 2
+
+
 class TestDatabase:
     def test_database_does_not_answer(self, monkeypatch):
         def refuse(self):
             raise OperationalError("no route to host")
 
-        monkeypatch.setattr("ai_assistant.management.doctor.MigrationExecutor", refuse)
+        monkeypatch.setattr(
+            "ai_assistant.management.doctor_services.MigrationExecutor", refuse
+        )
 
         code, text = doctor()
 
@@ -337,6 +451,25 @@ class TestLayer:
 
         assert code == 1
         assert "doctor.layer: The channel layer does not answer: " in text
+
+
+class TestOldFiles:
+    def test_kept_outside_of_what_is_served(self, settings, tmp_path):
+        settings.MEDIA_ROOT = str(tmp_path / "media")
+
+        _, text = doctor()
+
+        assert str(tmp_path / FOLDER) in text
+        assert [*tmp_path.iterdir()] == []
+
+    def test_storage_that_takes_nothing(self, settings, tmp_path):
+        (tmp_path / "taken").write_text("")
+        settings.MEDIA_ROOT = str(tmp_path / "taken" / "media")
+
+        code, text = doctor()
+
+        assert code == 0
+        assert "doctor.stash: The old files of changes cannot be kept" in text
 
 
 class TestBroker:

@@ -6,6 +6,10 @@ import sys
 import pytest
 from django.core.management import CommandError, call_command
 
+from ai_assistant.models import Share
+from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.testing import run_assistant
+
 pytestmark = pytest.mark.django_db
 
 
@@ -29,6 +33,20 @@ class TestExport:
         assert found["usage"][0]["input_tokens"] == 7
         assert found["audit"][0]["action"] == "run.started"
 
+    def test_words_that_models_were_given(self, people, capsys):
+        staff = {"is_staff": True, "is_superuser": True}
+        type(people["ada"]).objects.update(**staff)
+        run_assistant(fresh_user(people["ada"].pk), "/admin/", "Hi", replies=["Hello."])
+
+        (conversation,) = exported(capsys, "ada")["conversations"]
+
+        (step,) = conversation["runs"][0]["steps"]
+        texts = conversation["prompt_texts"]
+        prompt = step["prompt"]
+        identity = next(one for one in prompt["parts"] if one["id"] == "identity")
+        assert texts[identity["text"]].startswith("You are the assistant")
+        assert json.loads(texts[prompt["tools"]])[0]["type"] == "function"
+
     def test_export_changes_of_a_deleted_conversation(self, told, capsys):
         told("ada").delete()
         told("ada")
@@ -38,6 +56,17 @@ class TestExport:
         (change,) = found["changes"]
         assert change["tool"] == "mark_paid"
         assert change["rows"][0]["object_id"] == "1"
+
+    @pytest.mark.row("D15")
+    def test_export_says_that_a_conversation_is_shared(self, told, capsys):
+        conversation = told("ada")
+        Share.objects.create(conversation=conversation, digest="d" * 64)
+
+        (found,) = exported(capsys, "ada")["conversations"]
+
+        assert found["shared"]["created_at"]
+        assert found["shared"]["expires_at"] is None
+        assert "d" * 64 not in str(found)
 
     def test_nothing_of_others(self, told, capsys):
         told("ada")

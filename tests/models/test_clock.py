@@ -19,6 +19,7 @@ ALLOWED = {
     "changes/capture/files.py": "the times of files, on this machine",
     "changes/verify/fingerprint.py": "whether the site's code has asked this clock",
     "changes/capture/recorder.py": "whether the site's code has asked this clock",
+    "engine/execution/prompt.py": "a prompt that is looked at, and nothing is stored of",
     "models/clock.py": "that of SQLite is that of the machine",
     "providers/errors.py": "how long a provider's answer asks to wait",
     "safety/budgets/texts.py": "which day is called today",

@@ -3,7 +3,12 @@ from django.contrib.auth import authenticate, get_user_model
 from django.core.management import call_command
 
 pytestmark = pytest.mark.django_db
-ASSISTANT = {"ai_assistant.view_assistant", "ai_assistant.use_assistant"}
+ASSISTANT = {
+    "ai_assistant.view_assistant",
+    "ai_assistant.use_assistant",
+    "ai_assistant.share_conversation",
+    "ai_assistant.view_shared_conversations",
+}
 
 
 @pytest.fixture

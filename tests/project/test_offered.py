@@ -8,8 +8,10 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
+from ai_assistant import conf
+from ai_assistant.modules.resolve import page_context
 from ai_assistant.testing import answer_interrupt, run_assistant
-from ai_assistant.web.panel.chips import chips_of, page_context, why_read_only
+from ai_assistant.web.panel.chips import chips_of, why_read_only
 from ai_assistant.web.panel.suggestions import suggestions_of
 from project.demo_model import DemoProvider
 from project.questionnaires.models import Question, Questionnaire
@@ -69,6 +71,11 @@ def own_pages():
         yield from model_pages(model)
 
 
+def questionnaire_page():
+    found = Questionnaire.objects.filter(status="draft").first()
+    return reverse("admin:questionnaires_questionnaire_change", args=[found.pk])
+
+
 def every_page():
     for model in admin.site._registry:
         if model._meta.app_label in DEMO:
@@ -79,7 +86,8 @@ def offered(user, path):
     """Return what an empty panel offers to `user` on the page at `path`."""
     context = page_context(user, path)
     readonly = bool(why_read_only(context))
-    return suggestions_of(context, chips_of(context), readonly=readonly)
+    found = suggestions_of(context, chips_of(context), readonly=readonly)
+    return [one.label for one in found]
 
 
 def say(user, path, text):
@@ -125,6 +133,33 @@ class TestSentences:
 
         assert ends == []
         assert found >= 40
+
+    @pytest.mark.row("S04")
+    def test_what_follows_an_answer_is_understood_too(self, superuser, settings):
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, {"FOLLOWUPS": True})
+        path, left, said = questionnaire_page(), ["Summarize this questionnaire."], []
+        while left:
+            said.append(left.pop())
+            played = say(superuser, path, said[-1])
+            *_others, suggested = played.calls
+            assert (played.state, suggested.status) == ("succeeded", "complete")
+            assert UNKNOWN not in played.text
+            left += {*suggested.arguments["items"]} - {*said, *left}
+
+        assert len(said) == 4
+
+    @pytest.mark.row("L09")
+    def test_a_check_ticks_off_its_plan(self, superuser):
+        played = say(superuser, questionnaire_page(), "Check this questionnaire.")
+
+        plans = [one.arguments for one in played.calls if one.name == "update_plan"]
+        statuses = [[item["status"] for item in plan["items"]] for plan in plans]
+        assert statuses == [
+            ["in_progress", "pending"],
+            ["done", "in_progress"],
+            ["done", "done"],
+        ]
+        assert "Its history has" in played.text
 
     @pytest.mark.parametrize("who", ["superuser", "editor", "looker"])
     def test_every_page_offers_something_and_help(self, request, who):

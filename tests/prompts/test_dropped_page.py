@@ -19,7 +19,7 @@ def test_path_and_title_go_with_the_chip_of_the_page():
         created_at=timezone.now(),
     )
 
-    prompt = system_prompt(run, user)
+    prompt = system_prompt(run, user).flatten().text
 
     assert "Signed-in user: 'ada'\nAsked at: " in prompt
     assert "/admin/" not in prompt

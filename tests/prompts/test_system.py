@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from ai_assistant.models.run import Run
-from ai_assistant.prompts.system import IDENTITY, system_prompt
+from ai_assistant.prompts.system import IDENTITY
+from ai_assistant.prompts.system import system_prompt as prompt_tree
 
 
 def user(name="ada"):
@@ -17,6 +18,10 @@ def user(name="ada"):
 def run_of(**fields):
     asked = datetime(2026, 3, 1, 22, 5, tzinfo=UTC)
     return Run(**{"created_at": asked, **fields})
+
+
+def system_prompt(run, user):
+    return prompt_tree(run, user).flatten().text
 
 
 @pytest.mark.row("X06")

@@ -20,6 +20,27 @@ class TestSentence:
 
         assert len(told) == len(SENTENCES)
 
+    @pytest.mark.parametrize(
+        ("code", "told"),
+        [
+            ("bad_request", "The model did not accept the request."),
+            ("context_too_long", "The conversation is too long for the model."),
+            ("content_refused", "The model's provider refused to answer this."),
+            ("bad_key", "The model did not accept the key of this site."),
+            ("no_access", "The key of this site may not use the model."),
+            ("no_model", "The model that this site asks for does not exist."),
+            ("rate_limited", "The model's rate limit is reached."),
+            ("provider_down", "The model's provider reported an error."),
+            ("unreachable", "The model cannot be reached."),
+            ("first_byte_timeout", "The model did not begin to answer in time."),
+            ("cut", "The answer was cut off."),
+            ("empty", "The model ended without saying anything."),
+            ("malformed", "The model sent an invalid answer."),
+        ],
+    )
+    def test_sentence_says_what_happened(self, code, told):
+        assert error_text(ModelError(code)).startswith(told)
+
     @pytest.mark.parametrize("code", sorted(SENTENCES))
     def test_what_is_safe_and_what_to_do(self, code):
         told = error_text(ModelError(code))

@@ -273,6 +273,50 @@ class TestPage:
 
         assert asked(played) == ""
 
+    @pytest.mark.row("F09")
+    @pytest.mark.parametrize(
+        ("pointed", "arguments", "because"),
+        [
+            (
+                "questionnaires.questionnaire",
+                {"model": "questionnaires.Questionnaire"},
+                "",
+            ),
+            # The same number, of another table, or of one that nothing names.
+            (
+                "auth.user",
+                {"model": "questionnaires.Questionnaire"},
+                "data: id, model.",
+            ),
+            (
+                "questionnaires.questionnaire",
+                {"model": "auth.user"},
+                "data: id, model.",
+            ),
+            ("questionnaires.questionnaire", {}, "data: id."),
+        ],
+    )
+    def test_pointed_object_is_meant(
+        self, user, questionnaire, pointed, arguments, because
+    ):
+        @ai_assistant.tool(effect="write", policy="allow")
+        def retitle(id: int, title: str, model: str = "") -> str:  # noqa: A002
+            """Give an object another title."""
+            return "done"
+
+        given = {"id": questionnaire.pk, "title": "Winter", **arguments}
+
+        played = play(
+            user,
+            "Make @it Winter.",
+            reply("", call("retitle", given)),
+            ".",
+            context={"mentioned": [f"object:{pointed}:{questionnaire.pk}"]},
+        )
+
+        assert asked(played).endswith(because)
+        assert bool(asked(played)) == bool(because)
+
     def test_its_words_are_not(self, user, questionnaire):
         played = play(
             user,

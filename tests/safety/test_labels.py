@@ -2,7 +2,7 @@
 
 import pytest
 
-from ai_assistant.safety.policy.provenance import OpenedObject, Origins, look_at
+from ai_assistant.safety.policy.provenance import ChosenObject, Origins, look_at
 from ai_assistant.safety.policy.typed_text import TypedWords
 
 SCHEMA = {
@@ -21,12 +21,12 @@ SCHEMA = {
     },
     "$defs": {"Address": {"properties": {"street": {"type": "string"}}}},
 }
-OPENED = OpenedObject(model="shop.order", object_id="17")
+OPENED = ChosenObject(model="shop.order", object_id="17")
 
 
-def foreign(arguments, text="", opened=None, named=""):
+def foreign(arguments, text="", chosen=(), named=""):
     origins = Origins(
-        words=TypedWords((text,)), schema=SCHEMA, opened=opened, named_model=named
+        words=TypedWords((text,)), schema=SCHEMA, chosen=chosen, named_model=named
     )
     return list(look_at(arguments, origins).foreign)
 
@@ -101,7 +101,7 @@ class TestIdentity:
         ],
     )
     def test_identity_of_the_opened_object(self, arguments):
-        assert foreign(arguments, opened=OPENED) == []
+        assert foreign(arguments, chosen=(OPENED,)) == []
 
     @pytest.mark.parametrize(
         ("arguments", "name"),
@@ -118,7 +118,7 @@ class TestIdentity:
         ],
     )
     def test_identity_of_nothing_else(self, arguments, name):
-        assert name in foreign(arguments, opened=OPENED)
+        assert name in foreign(arguments, chosen=(OPENED,))
 
     def test_identity_of_no_page(self):
         assert foreign({"id": 17}) == ["id"]

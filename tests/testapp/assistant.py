@@ -21,6 +21,13 @@ EXTERNAL_FILE = "TESTAPP_EXTERNAL_FILE"
 GATE_S = 0.02
 
 
+@ai_assistant.tool(effect="read")
+def remember(context: RunContext, key: str, value: str) -> str:
+    """Keep a value with the run. For tests."""
+    context.state[key] = value
+    return value
+
+
 @ai_assistant.tool(effect="write", takes_data=True)
 def write_effect(context: RunContext, key: str, value: str = "") -> dict[str, str]:
     """Write one effect with this key and value."""
@@ -113,6 +120,7 @@ def long_write(context: RunContext, key: str, seconds: float) -> dict[str, str]:
 if os.environ.get("TESTS_PAGES"):
     import tests.testapp.pages
 if os.environ.get("TESTS_PROPOSALS"):
+    import tests.testapp.many
     import tests.testapp.proposals  # noqa: F401 - registers
 
 
@@ -170,3 +178,13 @@ def locate(context: RunContext, place: str) -> dict[str, str]:
 def torn(text: str) -> dict[str, str]:
     """Return the text; its card has a template that fails."""
     return {"text": text}
+
+
+# Of sites that have this profile: no other one asks for them.
+ai_assistant.suggestions(
+    "of-a-questionnaire",
+    instructions="Suggest what its editor would ask. [[script:written]]",
+    profile="writer",
+    model="questionnaires.questionnaire",
+    view="change",
+)

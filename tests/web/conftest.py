@@ -3,11 +3,20 @@
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth import get_user_model
+from django.conf import settings
+from django.contrib.auth import (
+    BACKEND_SESSION_KEY,
+    HASH_SESSION_KEY,
+    SESSION_KEY,
+    get_user_model,
+)
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Permission
+from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
 
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import Submission
 from ai_assistant.models import Interrupt, Run
 from tests.tables import clear_tables
 
@@ -35,18 +44,39 @@ def committed_db(django_db_setup, django_db_blocker):
 @pytest.fixture
 def people(committed_db):
     """Staff of four kinds, by name: ada and bob may all, viewer looks, nobody not."""
-    users = {}
-    for name, codenames in PERMISSIONS.items():
-        user = get_user_model().objects.create_user(name, password=name, is_staff=True)
-        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-        users[name] = user
-    return users
+    model = get_user_model()
+    users = model.objects.bulk_create(
+        model(username=name, password=make_password(name), is_staff=True)
+        for name in PERMISSIONS
+    )
+    granted = model.user_permissions.through
+    every = dict(Permission.objects.values_list("codename", "pk"))
+    granted.objects.bulk_create(
+        granted(user=user, permission_id=every[codename])
+        for user in users
+        for codename in PERMISSIONS[user.username]
+    )
+    return {user.username: user for user in users}
 
 
 @pytest.fixture
 def quiet(settings):
     """No run is executed: what is queued stays queued."""
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXECUTOR": "worker"}
+
+
+def sign_in(client: Client, user) -> None:
+    """Sign `user` in as `force_login` does, without its signal and the renewal of the key."""
+    session = SessionStore(SessionStore()._get_new_session_key())
+    session.update(
+        {
+            SESSION_KEY: str(user.pk),
+            BACKEND_SESSION_KEY: settings.AUTHENTICATION_BACKENDS[0],
+            HASH_SESSION_KEY: user.get_session_auth_hash(),
+        }
+    )
+    session.save(must_create=True)
+    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
 
 
 @pytest.fixture
@@ -56,7 +86,7 @@ def browser(people):
     def make(name: str = "", **options) -> Client:
         client = Client(**options)
         if name:
-            client.force_login(people[name])
+            sign_in(client, people[name])
         return client
 
     return make

@@ -10,7 +10,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import Submission
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer
 from ai_assistant.exceptions import Refused

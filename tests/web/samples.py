@@ -10,6 +10,7 @@ from django.utils.safestring import mark_safe
 
 from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, Related
+from ai_assistant.engine.service import ContextMeter
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.render.html.diffs.undo import plan_entry
@@ -37,6 +38,8 @@ ROUTES = [
     "edit_message",
     "branch",
     "undo",
+    "summary",
+    "meter",
     "answer",
     "edit",
     "rows",
@@ -44,6 +47,9 @@ ROUTES = [
     "message",
     "feedback",
     "raw",
+    "commands",
+    "palette",
+    "prompt",
     "conversations",
     "new",
     "frames",
@@ -93,6 +99,10 @@ def text_part(message_id: str = "m1", blocks: tuple[str, ...] = BLOCKS) -> dict:
     return {"kind": "text", "message_id": message_id, "blocks": safe, "complete": True}
 
 
+def steps(said: str = "x") -> list[dict]:
+    return [{"text": said, "status": "complete", "said": said}]
+
+
 def reasoning(said: str = "x", **changes) -> dict:
     sample = {"kind": "reasoning", "message_id": "m1", "text": said}
     return {**sample, "seconds": 6.2, "done": True, **changes}
@@ -118,11 +128,19 @@ def run(said: str = "x", **changes) -> dict:
         {"kind": "tool", "call": call(said)},
         text_part(),
         user(said, kind="said", id="2", versions=versions("b-2")),
+        {"kind": "plan", "id": "r1", "plan": steps(said), "plan_done": 1},
     ]
     sample = {"kind": "run", "run_id": "r1", "state": "failed", "parts": parts}
     end = {"error": said, "error_code": said, "can_retry": True, "can_continue": True}
     more = {"duration_s": 2.0, "busy": True, "changes": changed(said)}
+    more["followups"] = [said]
+    more["summaries"] = [summary(said), summary(said, id="s2", failed=said)]
     return {**sample, **end, **ended(said), **more, **changes}
+
+
+def summary(said: str = "x", **changes) -> dict:
+    blocks = [mark_safe(html) for html in BLOCKS]  # noqa: S308 - written above
+    return {"id": "s1", "count": 12, "failed": "", "blocks": blocks, **changes}
 
 
 def later(said: str = "x", **changes) -> dict:
@@ -254,6 +272,19 @@ def chip(said: str = "x", **changes) -> dict:
     return {**texts, "auto": True, "error": "", **changes}
 
 
+def suggestions(said: str = "x") -> list[dict]:
+    return [
+        {"label": said, "sent": said, "path": ""},
+        {"label": said, "sent": said, "path": "/p"},
+    ]
+
+
+def empty(said: str = "x") -> dict:
+    """Return what an empty panel says, and that a model is asked for more."""
+    sample = {"headline": said, "suggestions": suggestions(said), "allows": said}
+    return {**sample, "asks_always": True, "awaited": range(3)}
+
+
 def queue(said: str = "x", *, goes_on: bool = False) -> dict:
     told = {"id": "1", "key": said, "text": said, "told": True}
     messages = [told, {**told, "id": "2", "told": False}]
@@ -274,6 +305,7 @@ def panel(said: str = "x", **changes) -> dict:
             "name": said,
             "readonly": False,
             "chips": {"items": [chip(said)], "room": 12_000},
+            "empty": empty(said),
         },
         "layout": {"is_open": True, "mode": "dock", "width": 400},
         "notices": {
@@ -308,6 +340,14 @@ def field_names(kind: type) -> set[str]:
     return {field.name for field in fields(kind)}
 
 
+def shared_run(said: str = "x") -> dict:
+    """Return an answer as it is drawn for a reader of a shared conversation."""
+    hidden = call(said, table=None, is_shared=True, withheld=True)
+    parts = [text_part(), {"kind": "tool", "call": hidden}]
+    own = {"parts": parts, "changes": changed(said), "withheld": True, "end": said}
+    return {"kind": "run", "run_id": "r1", **own}
+
+
 def proposal(said: str = "x") -> dict:
     """Return what the parts of a card are given by the template around them."""
     diff = difference(said)
@@ -338,6 +378,10 @@ def context(said: str = "x", **changes) -> dict:
         "table": table(said),
         "item": approval(said),
         "queue": queue(said),
+        "summary": summary(said),
+        "meter": ContextMeter(
+            system=900, tools=1200, history=3000, summary=100, read=5100, window=8000
+        ),
         **proposal(said),
         "chip": chip(said, error=said),
         "number": 1,
@@ -355,9 +399,15 @@ def context(said: str = "x", **changes) -> dict:
         "listed": listed(said),
         "wish": {"said": said, "words": (said,), "archived": True},
         "pieces": pieces(said),
+        "suggestions": suggestions(said),
         "deleted": said,
         "problem": said,
         "name_chars": 200,
+        "shared": {"title": said, "by": said, "earlier": said}
+        | {"entries": [user(said, by=said), shared_run(said)]},
+        "address": said,
+        "days": (7, 0),
+        "is_changed": True,
         "notice": said,
         "next": "/admin/",
         "versions": versions(),
@@ -368,7 +418,22 @@ def context(said: str = "x", **changes) -> dict:
         "how": "retry",
         "asks": True,
         "side": "result",
-        "raw": {"run": {"pk": said, "created_at": TIME}, "facts": [(said, said)]},
+        "raw": {
+            "run": {"pk": said, "created_at": TIME},
+            "facts": [(said, said)],
+            "settings": [(said, said, said)],
+        },
+        "page_path": said,
+        "options": [{"name": said, "hint": said, "is_own": True, "description": said}],
+        "found": [{"id": said, "title": said, "kind": said}],
+        "blocks": BLOCKS[:1],
+        "answer": {"does": "undo", "value": said},
+        "prompt": {
+            "tokens": 7,
+            "parts": [{"id": said, "source": said, "tokens": 7, "text": said}],
+            "tools": {"tokens": 7, "text": said},
+            "left_out": [said],
+        },
         "csrf_token": "t" * 64,
         **unsaved(said),
     }

@@ -409,6 +409,7 @@ class TestCost:
         client.force_login(superuser)
         run = ask(superuser)
         address = "/admin/"
+        client.get(address)
         before = self.queries(client, address)
 
         said = f"o=0&c={run.conversation_id}"

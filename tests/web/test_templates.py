@@ -23,6 +23,8 @@ PAGES = {
     "keyboard_page",
     "raw",
     "refused",
+    "share_page",
+    "shared_page",
     "whole_text",
 }  # extend a template of the admin
 FIELDS = {"csrf", "answer_fields"}  # the inside of a form
@@ -255,7 +257,7 @@ class TestOpenPanel:
         html = draw_panel(readonly=True)
 
         assert "data-readonly" in one_with(html, id="aia")
-        assert all_with(html, class_="aia-banner")
+        assert all_with(html, class_="aia-about")
 
     @pytest.mark.parametrize(
         ("state", "busy"),
@@ -433,7 +435,7 @@ class TestReasoning:
 class TestRunEnd:
     def test_finished_run_has_nothing_to_add(self):
         end = {"error": "", "can_retry": False, "can_continue": False}
-        entry = samples.run(state="succeeded", **end)
+        entry = samples.run(state="succeeded", summaries=(), **end)
 
         assert draw("run_end", entry=entry, panel=samples.panel()).strip() == ""
 

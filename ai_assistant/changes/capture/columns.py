@@ -25,6 +25,7 @@ from ai_assistant.safety.policy.sensitive import (
 )
 
 SEALED = "$sealed"
+PLAIN = frozenset({int, str, bool, type(None)})
 SEAL, MAC = "changes.seal", "changes.mac"  # what their keys are for
 
 
@@ -85,6 +86,13 @@ def is_sealed_column(field: Any) -> bool:
         field, models.IntegerField | models.UUIDField
     )
     return is_sensitive_model(field.model) and not readable_key
+
+
+def holds_plain(field: Any) -> bool:
+    """Return whether values of the types in PLAIN are the JSON of the column."""
+    while isinstance(field, models.ForeignKey):
+        field = field.target_field
+    return not isinstance(field, models.JSONField | models.DecimalField)
 
 
 def plain_column_value(field: Any, value: Any) -> Any:

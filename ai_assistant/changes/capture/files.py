@@ -143,7 +143,7 @@ class Files:
             if self._may_be_new(row, field, name):
                 self._recorder.gap(meta(row.model).db_table, "file")
             return
-        file.sha256_after = _digest(field.storage, name)
+        file.sha256_after = content_digest(field.storage, name)
         if file.sha256_after != file.sha256_before:
             row.files.append(file)
 
@@ -152,7 +152,7 @@ class Files:
         file = self._copies.get(_key(row, field))
         if file is None:
             file = FileImage(field=field.attname, name=after)
-        file.sha256_after = _digest(field.storage, after) if after else ""
+        file.sha256_after = content_digest(field.storage, after) if after else ""
         row.files.append(file)
 
     def _keep(self, row: RowImage, field: Any) -> None:
@@ -210,14 +210,14 @@ def _may_be_there(storage: Any, name: str) -> bool:
     return bool(value_or(True, lambda: storage.exists(name)))
 
 
-def _digest(storage: Any, name: str) -> str:
+def content_digest(storage: Any, name: str) -> str:
     """Return the SHA-256 of a stored file, "" if it cannot be read."""
     return value_or("", lambda: _sha256(storage, name))
 
 
 def restored_file(storage: Any, name: str, file: FileChange) -> str:
     """Give a file its old content again, and return the name that it has now."""
-    found = _digest(storage, name)
+    found = content_digest(storage, name)
     if found == file.sha256_before:
         return name
     with backup_storage().open(file.stash, "rb") as content:

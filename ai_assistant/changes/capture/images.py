@@ -11,6 +11,8 @@ from django.db import connections, models
 from django.db.models.expressions import ExpressionWrapper
 
 from ai_assistant.changes.capture.columns import (
+    PLAIN,
+    holds_plain,
     holds_secret,
     is_sealed,
     is_sealed_column,
@@ -50,12 +52,12 @@ def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
 
 
 def in_batches(
-    rows: models.QuerySet[Any], pks: Iterable[Any]
+    rows: models.QuerySet[Any], pks: Iterable[Any], name: str = "pk"
 ) -> Iterator[models.QuerySet[Any]]:
     """Yield the `rows` with these keys, in batches that fit one query."""
     keys = list(pks)
     for start in range(0, len(keys), KEYS_PER_QUERY):
-        yield rows.filter(pk__in=keys[start : start + KEYS_PER_QUERY])
+        yield rows.filter((f"{name}__in", keys[start : start + KEYS_PER_QUERY]))
 
 
 def read_values(
@@ -71,7 +73,10 @@ def read_values(
     """
     columns = fields or meta(queryset.model).concrete_fields
     columns = [field for field in columns if getattr(field, "column", None)]
-    encoders = [(field, field.attname, is_sealed_column(field)) for field in columns]
+    encoders = [
+        (field, field.attname, is_sealed_column(field), holds_plain(field))
+        for field in columns
+    ]
     nulls = {
         IS_NULL + field.attname: ExpressionWrapper(
             models.Q((f"{field.name}__isnull", True)),
@@ -86,10 +91,14 @@ def read_values(
         yield row["pk"], image, {name: row[name] for name in names}
 
 
-def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool]]) -> Image:
+def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool, bool]]) -> Image:
     image = {}
-    for field, attname, sealed in encoders:
-        value = plain_column_value(field, row[attname])
+    for field, attname, sealed, is_plain in encoders:
+        value = row[attname]
+        if is_plain and not sealed and type(value) in PLAIN:
+            image[attname] = value
+            continue
+        value = plain_column_value(field, value)
         # Both NULL and the JSON value null are read as None.
         is_json_null = (
             value is None
@@ -124,7 +133,7 @@ def image_digest(image: Image) -> str:
 
 def same_value(first: Any, second: Any) -> bool:
     """Return whether two values of a column are equal, sealed or not."""
-    if is_sealed(first) and is_sealed(second):
+    if isinstance(first, dict) and is_sealed(first) and is_sealed(second):
         return bool(first["mac"] == second["mac"])
     return type(first) is type(second) and bool(first == second)
 
@@ -208,6 +217,7 @@ class RowImage:
     after: Image | None = None
     text: str = ""
     files: list[FileImage] = dataclasses.field(default_factory=list)
+    _id: str = ""  # once it was asked for
 
     @property
     def label(self) -> str:
@@ -216,12 +226,14 @@ class RowImage:
 
     @property
     def object_id(self) -> str:
-        return object_id(self.model, self.pk)
+        if not self._id:
+            self._id = object_id(self.model, self.pk)
+        return self._id
 
     @property
     def key(self) -> str:
         """The row, as "app.model:pk"."""
-        return row_key(self.model, self.pk)
+        return f"{self.label}:{self.object_id}"
 
     @property
     def is_link(self) -> bool:

@@ -9,7 +9,7 @@ recorded changes are then incomplete.
 
 import logging
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -134,6 +134,7 @@ class Recorder:
         self.rows: list[RowImage] = []  # those that changed, once it is closed
         self.files = Files(self)
         self.row_counter: RowCounter = RowCounter(outer.row_counter if outer else None)
+        self.made: Counter[tuple[str, Any]] = Counter()  # new rows, by alias and model
         self._rows: dict[tuple[str, Any, Any], RowImage] = {}
         self._gaps: dict[tuple[str, str], None] = {}
         self._bytes = 0
@@ -211,6 +212,7 @@ class Recorder:
             return row
         new_row = RowImage(alias=alias, model=model, pk=pk, before=before)
         self._bytes += _size(before)
+        self.made[alias, model] += before is None
         if self.has_room:
             self._rows[key] = new_row
         else:

@@ -6,10 +6,12 @@ as unclear, never guessed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache, wraps
+from typing import Any, Literal, TypeVar
 
+T = TypeVar("T")
 Kind = Literal["read", "insert", "update", "delete", "other"]
 
 # Statements that change no row. What follows WITH or EXPLAIN may.
@@ -63,8 +65,21 @@ class Insert:
 
 
 UNCLEAR = object()
+KEPT_CHARS = 4000  # of the text of a statement
 
 
+def kept(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Keep what is found in the text of a statement, which comes again and again."""
+    found = lru_cache(256)(parse)
+
+    @wraps(parse)
+    def parse_once(sql: str) -> T:
+        return found(sql) if len(sql) <= KEPT_CHARS else parse(sql)
+
+    return parse_once
+
+
+@kept
 def statement_kind(sql: str) -> Kind:
     """Return what a statement may do; `other` if its text does not say."""
     stripped = LEADING.sub("", sql)
@@ -82,6 +97,7 @@ def statement_kind(sql: str) -> Kind:
     return WRITES.get(first, "other")
 
 
+@kept
 def table_of(sql: str) -> str:
     """Return the first table that a statement names, "" if that is unclear."""
     match = NAMED.search(sql)
@@ -90,39 +106,76 @@ def table_of(sql: str) -> str:
 
 def parse_plain_statement(sql: str, params: Any) -> PlainStatement | None:
     """Parse an UPDATE or DELETE; None if it is not in the plain form."""
-    start = UPDATE.match(sql) or DELETE.match(sql)
-    if start is None or not _is_clear(sql, params):
+    found = _plain(sql)
+    if found is None or not _fits(params, found.count):
         return None
     values = tuple(params or ())
-    table = unquoted(start.group("table"))
+    return PlainStatement(
+        table=found.table,
+        where=found.where,
+        params=values[found.before_where :],
+        returns=found.returns,
+        assigned={
+            name: values[place] if isinstance(place, int) else place
+            for name, place in found.assigned.items()
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Plain:
+    """The text of an UPDATE or DELETE of one table, with the places of parameters."""
+
+    table: str
+    where: str
+    returns: bool
+    count: int  # of all parameters
+    before_where: int  # those of SET
+    assigned: dict[str, Any]  # column -> the place of its parameter, None or UNCLEAR
+
+
+@kept
+def _plain(sql: str) -> _Plain | None:
+    start = UPDATE.match(sql) or DELETE.match(sql)
+    if start is None or not _is_clear(sql):
+        return None
     clauses = sql[start.end() :]
     outer, *returning = top_level(clauses).split(" RETURNING ")
     clauses = clauses[: len(outer)]
     if UNPLAIN.search(outer) or any("%s" in part for part in returning):
         return None
-    returns = bool(returning)
-    if sql.startswith("DELETE"):
-        return PlainStatement(
-            table=table, where=clauses, params=values, returns=returns, assigned={}
-        )
-    conditions = [place.start() for place in re.finditer(r" WHERE ", outer)]
-    if len(conditions) > 1:
-        return None
-    end = conditions[0] if conditions else len(clauses)
-    count = placeholders(clauses[:end])
-    return PlainStatement(
-        table=table,
-        where=clauses[end + len(" WHERE ") :],
-        params=values[count:],
-        returns=returns,
-        assigned=_assigned(clauses[:end], values[:count]),
+    is_update = not sql.startswith("DELETE")
+    where, assigned = clauses, {}
+    before_where = 0
+    if is_update:
+        conditions = [place.start() for place in re.finditer(r" WHERE ", outer)]
+        if len(conditions) > 1:
+            return None
+        end = conditions[0] if conditions else len(clauses)
+        where = clauses[end + len(" WHERE ") :]
+        assigned = _assigned(clauses[:end])
+        before_where = placeholders(clauses[:end])
+    return _Plain(
+        table=unquoted(start.group("table")),
+        where=where,
+        returns=bool(returning),
+        count=placeholders(sql),
+        before_where=before_where,
+        assigned=assigned,
     )
 
 
 def insert(sql: str, params: Any) -> Insert | None:
     """Parse an INSERT; None if it is not in the plain form, or overwrites rows."""
+    found = _insert(sql)
+    return found[0] if found and _fits(params, found[1]) else None
+
+
+@kept
+def _insert(sql: str) -> tuple[Insert, int] | None:
+    """Return a plain INSERT with the count of its parameters."""
     start = INSERT.match(sql)
-    if start is None or not _is_clear(sql, params):
+    if start is None or not _is_clear(sql):
         return None
     outer = top_level(sql)
     conflict = re.search(r" ON CONFLICT\b.*", outer)
@@ -133,7 +186,8 @@ def insert(sql: str, params: Any) -> Insert | None:
         return None
     returning = sql[len(parts[0]) + len(" RETURNING ") :] if len(parts) == 2 else ""
     columns = [unquoted(part.split(".")[-1]) for part in returning.split(", ") if part]
-    return Insert(table=unquoted(start.group("table")), returning=tuple(columns))
+    made = Insert(table=unquoted(start.group("table")), returning=tuple(columns))
+    return made, placeholders(sql)
 
 
 def unquoted(name: str) -> str:
@@ -171,27 +225,29 @@ def top_level(sql: str) -> str:
     return "".join(pieces)
 
 
-def _is_clear(sql: str, params: Any) -> bool:
-    """Return whether this is one statement with positional parameters, all counted."""
-    if params is not None and not isinstance(params, Sequence):
-        return False
+def _is_clear(sql: str) -> bool:
+    """Return whether this is one statement, of which all quotes end."""
     blanked = outside_quotes(sql)
-    if UNREADABLE.search(blanked) or re.search(r"\bE'", sql, re.I):
-        return False
-    return params is None or placeholders(sql) == len(params)
+    return not (UNREADABLE.search(blanked) or re.search(r"\bE'", sql, re.I))
 
 
-def _assigned(text: str, params: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the columns that SET names."""
+def _fits(params: Any, count: int) -> bool:
+    """Return whether the parameters are positional, and as many as the text names."""
+    if params is None:
+        return count == 0
+    return isinstance(params, Sequence) and len(params) == count
+
+
+def _assigned(text: str) -> dict[str, Any]:
+    """Return the columns that SET names, with the places of their parameters."""
     columns: dict[str, Any] = {}
     outer, start, used = top_level(text) + ", ", 0, 0
     for comma in re.finditer(", ", outer):
         part = text[start : comma.start()]
         name, _, value = part.partition(" = ")
-        count = placeholders(value)
         is_one = value == "%s"
         columns[unquoted(name)] = (
-            params[used] if is_one else None if value == "NULL" else UNCLEAR
+            used if is_one else None if value == "NULL" else UNCLEAR
         )
-        start, used = comma.end(), used + count
+        start, used = comma.end(), used + placeholders(value)
     return columns

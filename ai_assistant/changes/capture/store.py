@@ -19,8 +19,18 @@ ROWS_PER_INSERT = 500  # rows in one INSERT
 
 
 def store(recorder: Recorder, run: Run, call: ToolCall, user: Any) -> ChangeSet | None:
-    """Store the changes of `call`; return None if there are none."""
-    made = ChangeSet(run=run, call=call, user=user, tool=call.name, label=call.label)
+    """
+    Store the changes of `call`; return None if there are none.
+
+    What an agent has changed that was asked belongs to the run that has asked.
+    """
+    made = ChangeSet(
+        run_id=run.root_id or run.pk,
+        call=call,
+        user=user,
+        tool=call.name,
+        label=call.label,
+    )
     return store_as(made, recorder)
 
 

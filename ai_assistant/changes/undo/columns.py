@@ -2,6 +2,9 @@
 
 import base64
 import decimal
+import secrets
+import uuid
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,10 +12,16 @@ from django.db import models, router
 from django.db.models.expressions import Value
 
 from ai_assistant.changes.capture.columns import unseal
-from ai_assistant.changes.capture.images import Image, all_rows
-from ai_assistant.changes.values import meta
+from ai_assistant.changes.capture.images import (
+    Image,
+    all_rows,
+    row_images,
+    same_value,
+)
+from ai_assistant.changes.values import columns, meta
 from ai_assistant.safety.identity.session import CannotUnseal
 
+INTS = (models.IntegerField, models.ForeignKey, models.AutoField)
 AS_THEY_ARE = (models.CharField, models.TextField, models.FileField)
 
 
@@ -95,16 +104,50 @@ def instance_of(model: Any, image: Image, alias: str, *, is_new: bool = False) -
     return instance
 
 
+def differing(
+    model: Any, alias: str, images: Mapping[Any, Image]
+) -> Iterator[tuple[Any, Image]]:
+    """
+    Yield what the rows of one table have not as these images say, with their keys.
+
+    `images` are by key. All rows are read at once; one that is not there is left out.
+    """
+    local = [one for one in columns(model) if not one.primary_key]
+    names = [one.attname for one in local if not is_generated(one)]
+    for key, now in row_images(model, images, alias, fields=columns(model)):
+        image = images[key]
+        found = {
+            name: image[name]
+            for name in names
+            if name in image and not same_value(now[name], image[name])
+        }
+        if found:
+            yield key, found
+
+
 def put_in(model: Any, alias: str, pk: Any, image: Image) -> None:
-    """Set all columns of one row, in one table, to what the image says."""
-    local = [one for one in meta(model).local_concrete_fields if not one.primary_key]
-    values = {
-        one.attname: python_value(one, image[one.attname])
-        for one in local
-        if one.attname in image and not is_generated(one)
-    }
-    if values:
-        all_rows(model, alias).filter(pk=pk).update(**values)
+    """Set the columns of one row, in one table, that the image has to what it says."""
+    values = python_values(model, image)
+    all_rows(model, alias).filter(pk=pk).update(**values)
+
+
+def park(model: Any, alias: str, names: tuple[str, ...], pk: Any) -> None:
+    """Give a row another value in one of these columns, which are unique together."""
+    fields = [meta(model).get_field(name) for name in names]
+    field = min(fields, key=lambda one: (not one.null, one.is_relation))
+    all_rows(model, alias).filter(pk=pk).update(**{field.attname: _parked(field)})
+
+
+def _parked(field: Any) -> Any:
+    """Return a value that no row has; it is replaced before the undo ends."""
+    if field.null:
+        return None
+    target = field.target_field if field.is_relation else field
+    if isinstance(target, models.UUIDField):
+        return uuid.uuid4()
+    if isinstance(target, INTS):
+        return secrets.randbelow(2**15) + 2**15 - 2**15 * 2
+    return secrets.token_hex(16)[: getattr(target, "max_length", None) or 32]
 
 
 def names_database(instance: Any) -> dict[str, Any]:

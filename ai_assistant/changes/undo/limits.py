@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import models
 from django.utils.translation import gettext as _
@@ -17,7 +17,14 @@ from ai_assistant.safety.site_code import value_or
 GOES = ("delete",)
 
 
-def with_undo_limits(changes: Changes, permissions: Permissions) -> Changes:
+class PermissionsBefore(Permissions, Protocol):
+    """The permissions of the person, asked before there is an object too."""
+
+    def to_delete_any(self, model: Any) -> str:
+        """Return why no object of this model may be deleted."""
+
+
+def with_undo_limits(changes: Changes, permissions: PermissionsBefore) -> Changes:
     """
     Return `changes` with what could not be undone of them, as far as it is known.
 
@@ -46,7 +53,9 @@ def _kinds(changes: Changes) -> list[tuple[str, str]]:
     return list(dict.fromkeys((model, str(kind)) for model, kind in pairs if model))
 
 
-def _limit(changes: Changes, model: str, kind: str, permissions: Permissions) -> str:
+def _limit(
+    changes: Changes, model: str, kind: str, permissions: PermissionsBefore
+) -> str:
     """Return why objects of this model could not be undone; empty if they could."""
     found = model_of_label(model)
     if found is None or meta(found).auto_created or kind in ("link", "action"):
@@ -61,7 +70,9 @@ def _limit(changes: Changes, model: str, kind: str, permissions: Permissions) ->
     return f"{name}: {reason}" if reason else ""
 
 
-def _refusal(changes: Changes, model: Any, kind: str, permissions: Permissions) -> str:
+def _refusal(
+    changes: Changes, model: Any, kind: str, permissions: PermissionsBefore
+) -> str:
     own = _one_of(changes, model)
     if own is None:
         return ""

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
@@ -82,6 +83,7 @@ class Targets:
 # --- values that another row has by now ---
 
 
+@cache
 def unique_sets(model: Any) -> list[tuple[str, ...]]:
     """Return the names of the columns, in the model's own table, that are unique."""
     options = meta(model)
@@ -111,24 +113,28 @@ def taken_values(
     """
     for names in unique_sets(model):
         wanted: dict[tuple[str, ...], list[Any]] = defaultdict(list)
-        conditions: list[Q] = []
+        every: list[dict[str, Any]] = []
         for pk, image in images.items():
             values = _values(model, image, names)
             if values is not None:
-                conditions.append(Q(**values))
+                every.append(values)
                 wanted[tuple(map(str, values.values()))].append(pk)
-        for other, *found in _matching(all_rows(model, alias), conditions, names):
+        for other, *found in _matching(all_rows(model, alias), every, names):
             for pk in wanted.get(tuple(map(str, found)), ()):
                 if str(other) != str(pk):
                     yield pk, names, other
 
 
-def _matching(rows: Any, conditions: list[Q], names: Iterable[str]) -> Iterator[Any]:
-    """Yield the key and the values of the rows that meet one of these conditions."""
-    for start in range(0, len(conditions), BATCH):
-        condition = Q(pk__in=())
-        for one in conditions[start : start + BATCH]:
-            condition |= one
+def _matching(
+    rows: Any, every: list[dict[str, Any]], names: tuple[str, ...]
+) -> Iterator[Any]:
+    """Yield the key and the values of the rows that have one of these."""
+    for start in range(0, len(every), BATCH):
+        some = every[start : start + BATCH]
+        if len(names) == 1:
+            condition = Q((f"{names[0]}__in", [values[names[0]] for values in some]))
+        else:
+            condition = Q(*(Q(**values) for values in some), _connector=Q.OR)
         yield from rows.filter(condition).values_list("pk", *names)
 
 

@@ -1,6 +1,5 @@
 """What stands in the way of an undo: of each row of its plan, after all are known."""
 
-from collections import defaultdict
 from typing import Any
 
 from django.db import models
@@ -8,7 +7,6 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.capture.images import Image
 from ai_assistant.changes.undo.columns import instance_of
 from ai_assistant.changes.undo.links import link_end
 from ai_assistant.changes.undo.lookups import (
@@ -20,7 +18,7 @@ from ai_assistant.changes.undo.lookups import (
     keys_of,
     taken_values,
 )
-from ai_assistant.changes.undo.rows import stored_instance, wanted_image
+from ai_assistant.changes.undo.rows import stored_instance, unique_images
 from ai_assistant.changes.undo.values import DOES, Outcome, Permissions, UndoRow
 from ai_assistant.changes.values import label, meta
 from ai_assistant.changes.verify.differences import RecordedObject
@@ -28,6 +26,7 @@ from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 
 LINKS = ("link", "unlink")
+GOES = ("delete", "unlink")
 OPEN = (*DOES, Outcome.CONFLICT)
 
 
@@ -87,23 +86,23 @@ class Obstacles:
 
     def _check_unique(self) -> None:
         """Block what another row has by now, unless the undo takes that one back too."""
-        images: dict[tuple[str, Any], dict[Any, Image]] = defaultdict(dict)
-        by_key: dict[tuple[Any, str], UndoRow] = {}
+        doing = [row for row in self._rows if row.does_something]
+        images_by_table = unique_images(doing)
         moving = {
-            key for row in self._rows if row.does_something for key in keys_of(row)
+            (alias, label(model), str(pk))
+            for (alias, model), images in images_by_table.items()
+            for pk in images
         }
-        for row in self._rows:
-            if not row.does_something or row.obj is None:
-                continue
-            for part in row.obj.rows:
-                wanted = wanted_image(row, part)
-                if wanted is not None:
-                    images[part.alias, part.model][part.pk] = wanted
-                    by_key[part.model, str(part.pk)] = row
-        for (alias, model), those in images.items():
-            for pk, names, other in list(taken_values(model, alias, those)):
+        moving |= {key for row in doing if row.action in GOES for key in keys_of(row)}
+        by_key = {
+            (part.model, str(part.pk)): row
+            for row in doing
+            for part in (row.obj.rows if row.obj else ())
+        }
+        for (alias, model), images in images_by_table.items():
+            for pk, names, other in list(taken_values(model, alias, images)):
                 row = by_key[model, str(pk)]
-                if (alias, meta(model).label_lower, str(other)) in moving:
+                if (alias, label(model), str(other)) in moving:
                     continue
                 self._block_taken(row, model, names)
 
@@ -152,12 +151,19 @@ class Obstacles:
 
     def _check_permissions(self, rows: list[UndoRow]) -> None:
         refused: list[tuple[UndoRow, str]] = []
-        for row in rows:
-            if row.obj is None or not (row.does_something or row.can_overrule):
-                continue
+        asked = [(row, row.obj) for row in rows if row.obj and _may_go(row)]
+        found_by_key = {
+            row.key: found
+            for row, obj in asked
+            if (found := _instance(row, obj)) is not None
+        }
+        self._permissions.look_at(found_by_key.values())
+        for row, obj in asked:
+            found = found_by_key.get(row.key)
             if row.action == "change":
-                self._check_fields(row)
-            elif reason := self._whole_reason(row, row.obj):
+                if found is not None:
+                    self._check_fields(row, found)
+            elif reason := self._whole_reason(row, obj, found):
                 refused.append((row, reason))
         self._block_but_along([row for row in rows if _may_go(row)], refused)
 
@@ -188,7 +194,10 @@ class Obstacles:
             if row.action == "create" and _comes_back(row):
                 self._back.update(key[1:] for key in keys_of(row))
 
-    def _whole_reason(self, row: UndoRow, obj: RecordedObject) -> str:
+    def _whole_reason(
+        self, row: UndoRow, obj: RecordedObject, found: models.Model | None
+    ) -> str:
+        """Return why the object may not come or go; `found` is it, if it can be read."""
         may = self._permissions
         if row.action in LINKS:
             image = obj.row.before or obj.row.after or {}
@@ -199,22 +208,12 @@ class Obstacles:
                     return ""
             return may.to_link(obj.row.model, image)
         if row.action == "delete":
-            found = stored_instance(row)
             return may.to_delete(found) if found is not None else ""
-        instance = value_or(
-            None,
-            lambda: instance_of(
-                obj.row.model, obj.before or {}, obj.row.alias, is_new=True
-            ),
-        )
-        if instance is None:
-            return _("What was kept of it cannot be read.")
-        return may.to_create(instance)
-
-    def _check_fields(self, row: UndoRow) -> None:
-        found = stored_instance(row)
         if found is None:
-            return
+            return _("What was kept of it cannot be read.")
+        return may.to_create(found)
+
+    def _check_fields(self, row: UndoRow, found: models.Model) -> None:
         raws = {one.attname: one.raw for one in row.fields if one.outcome in OPEN}
         reasons = self._permissions.to_change(found, raws)
         for one in row.fields:
@@ -224,6 +223,19 @@ class Obstacles:
         row.settle()
         if reasons.get(""):
             row.reason = reasons[""]
+
+
+def _instance(row: UndoRow, obj: RecordedObject) -> models.Model | None:
+    """Return the object as it is; one that would come back, as it would be."""
+    if row.action in LINKS:
+        return None
+    model, image, alias = obj.row.model, obj.before or {}, obj.row.alias
+    found: models.Model | None = (
+        value_or(None, lambda: instance_of(model, image, alias, is_new=True))
+        if row.action == "create"
+        else stored_instance(row)
+    )
+    return found
 
 
 def _pointing(row: UndoRow) -> list[tuple[Any, Any]]:

@@ -10,6 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
+from ai_assistant.changes.capture.files import content_digest
 from ai_assistant.changes.capture.images import (
     Image,
     RowImage,
@@ -68,7 +69,8 @@ def make_plan(
     """
     Return what undoing these changes would do now; of the objects with these keys.
 
-    `among` finds the changed rows of those, where they are few of many.
+    `among` finds the changed rows of those, where they are few of many: such a plan is
+    for nobody to see, and has no texts.
 
     In a transaction the rows are locked, so that the plan stays true in it. What was
     undone already is no part of it.
@@ -76,7 +78,8 @@ def make_plan(
     sets = sorted(change_sets, key=lambda one: (one.created_at, one.pk))
     in_order = open_rows(sets, among)
     gaps = [gap for one in sets if one.is_partial for gap in one.gaps]
-    planner = Planner(permissions, only, {gap["table"] for gap in gaps})
+    unseen = {gap["table"] for gap in gaps}
+    planner = Planner(permissions, only, unseen, shows=among is None)
     planned = planner.rows(changed_rows(row for row in in_order if row.has_images))
     planned += [forgotten(row) for row in in_order if not row.has_images]
     moved = [row for row in planned if row.outcome in (Outcome.CONFLICT, Outcome.GONE)]
@@ -94,12 +97,14 @@ class Planner:
         permissions: Permissions | None,
         only: Collection[str] | None = None,
         unseen: Collection[str] = (),
+        *,
+        shows: bool = True,
     ) -> None:
         self._unseen = unseen  # the tables of which there are no images
         self._permissions = permissions
         self._only = only
         self._texts: dict[tuple[Any, str], str] = {}
-        self._shown = 0
+        self._room = MOST_TEXTS if shows else 0
         self._changed: dict[int, ChangedRow] = {}
 
     def rows(self, changed: list[tuple[Any, ChangedRow]]) -> list[UndoRow]:
@@ -217,7 +222,7 @@ class Planner:
             row.outcome = Outcome.GONE
             row.reason = _("It has been deleted since.")
             return
-        self._shown += 1
+        self._room -= 1
         for part in obj.rows:
             changed = part.fields
             for field in meta(part.model).local_concrete_fields:
@@ -247,6 +252,10 @@ class Planner:
         if one.outcome == Outcome.CONFLICT and is_volatile(field):
             return  # it counts or dates what happens: that has gone on
         if isinstance(field, models.FileField):
+            if one.outcome == Outcome.RESTORE and self._is_rewritten(
+                field, part, current
+            ):
+                one.outcome = Outcome.CONFLICT
             self._check_file(one, field, row)
         if not is_readable(field, one.raw):
             one.outcome = Outcome.BLOCKED
@@ -266,13 +275,28 @@ class Planner:
             attname=field.attname,
             raw=(part.before or {}).get(field.attname),
         )
-        if not same_value(now, one.raw):
+        if not same_value(now, one.raw) or self._is_rewritten(field, part, now):
             one.outcome = Outcome.CONFLICT
         elif not file.stash:
             one.outcome = Outcome.BLOCKED
             one.reason = _("The old file was not kept.")
         self._say(one, field, part.alias, now, now)
         row.fields.append(one)
+
+    def _is_rewritten(self, field: Any, part: RowImage, name: Any) -> bool:
+        """Return whether a person has written other content into a file since."""
+        steps = self._changed[id(part)].steps
+        after = {
+            file.sha256_after
+            for step in steps
+            for file in step.old_files
+            if file.field == field.attname
+        }
+        after.discard("")
+        if not after or not name or is_sealed(name):
+            return False
+        found = content_digest(field.storage, str(name))
+        return bool(found) and found not in after
 
     def _check_file(self, one: UndoField, field: Any, row: UndoRow) -> None:
         """Block a file whose old content is not there any more."""
@@ -286,7 +310,7 @@ class Planner:
             one.outcome, one.reason = Outcome.BLOCKED, _("The old file was not kept.")
 
     def _say(self, one: UndoField, field: Any, alias: str, now: Any, left: Any) -> None:
-        if self._shown <= MOST_TEXTS:
+        if self._room >= 0:
             one.now = self._text(field, now, alias)
             one.restored = self._text(field, one.raw, alias)
             one.left = self._text(field, left, alias)

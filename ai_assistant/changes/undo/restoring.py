@@ -1,27 +1,33 @@
 """
 Carry out the plan of an undo, inside a recording.
 
-First rows come back, parents before children; then those that stay are changed; then
-rows go. Each is saved as an instance, so that the site's signals hear of it, and then
-one UPDATE puts in just what the image says.
+First rows come back, parents before children; then those that stay are changed. Each is
+saved as an instance, so that the site's signals hear of it. What is then not as its image
+says, for whatever reason, is put in by an UPDATE. Then rows go.
 """
 
-import secrets
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from django.db import models
 from django.db.models.deletion import ProtectedError, RestrictedError
 
 from ai_assistant.changes.capture.files import restored_file
-from ai_assistant.changes.capture.images import Image, all_rows, same_value
+from ai_assistant.changes.capture.images import (
+    Image,
+    RowImage,
+    all_rows,
+    in_batches,
+    same_value,
+)
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.undo.columns import (
+    differing,
     instance_of,
     names_database,
+    park,
     put_in,
     python_value,
     python_values,
@@ -31,7 +37,12 @@ from ai_assistant.changes.undo.groups import parents_first
 from ai_assistant.changes.undo.links import telling
 from ai_assistant.changes.undo.lookups import taken_values, unique_sets
 from ai_assistant.changes.undo.obstacles import LINKS
-from ai_assistant.changes.undo.rows import stored_instance, wanted_image
+from ai_assistant.changes.undo.rows import (
+    stored_instance,
+    stored_rows,
+    unique_images,
+    wanted_image,
+)
 from ai_assistant.changes.undo.values import (
     DOES,
     Choice,
@@ -41,8 +52,7 @@ from ai_assistant.changes.undo.values import (
     UndoRow,
 )
 from ai_assistant.changes.values import concrete, meta, parent_links
-
-INTS = (models.IntegerField, models.ForeignKey, models.AutoField)
+from ai_assistant.changes.verify.differences import RecordedObject
 
 
 def work_of(plan: UndoPlan, choice: Choice) -> list[UndoRow]:
@@ -77,12 +87,14 @@ class Restorer:
         """Do all of it. Raises what the site's code and the database raise."""
         self._cover()
         self._park()
-        for row in self._one_by_one(parents_first(self._of("create"))):
-            self._create(row)
+        back = parents_first(self._of("create"))
+        for _table, rows in groupby(back, lambda row: (row.alias, row.model)):
+            self._create_all(list(rows))
         for row in self._one_by_one(self._of("link")[::-1]):
             self._link(row)
         for row in self._one_by_one(self._of("change")):
             self._change(row)
+        self._put_in()
         for row in self._one_by_one(self._of("unlink")):
             self._unlink(row)
         self._delete(self._of("delete"))
@@ -102,12 +114,18 @@ class Restorer:
     def _of(self, action: str) -> list[UndoRow]:
         return [row for row in self.rows if row.action == action]
 
+    def _recorded(self, part: RowImage) -> RowImage | None:
+        """Return what this undo has recorded of a row; None if it has not met it."""
+        return self.recorder.row(part.model, part.alias, _key(part.model, part.pk))
+
     def _cover(self) -> None:
         """Take images of the rows in few queries."""
-        found = [*self._of("change"), *self._of("unlink")]
-        instances = [one for row in found if (one := stored_instance(row)) is not None]
-        if instances:
-            self.recorder.cover(instances)
+        keys: dict[tuple[str, Any], list[Any]] = defaultdict(list)
+        for row in (*self._of("change"), *self._of("unlink")):
+            for model, pk, _image in stored_rows(row):
+                keys[row.alias, model].append(pk)
+        for (alias, model), those in keys.items():
+            self.recorder.meet(model, alias, those, is_covered=True)
         going = [stored_instance(row) for row in self._of("delete")]
         if going := [one for one in going if one is not None]:
             self.recorder.cover_delete(going)
@@ -116,46 +134,80 @@ class Restorer:
 
     def _park(self) -> None:
         """Move values out of the way that another row of the undo needs."""
-        wanted: dict[tuple[str, Any], dict[Any, Image]] = defaultdict(dict)
-        for row in self.rows:
-            for part in row.obj.rows if row.obj else ():
-                if (image := wanted_image(row, part)) is not None:
-                    wanted[part.alias, part.model][part.pk] = image
-        for (alias, model), images in wanted.items():
+        for (alias, model), images in unique_images(self.rows).items():
             for _pk, names, other in list(taken_values(model, alias, images)):
-                fields = [meta(model).get_field(name) for name in names]
-                field = min(fields, key=lambda one: (not one.null, one.is_relation))
-                rows = all_rows(model, alias).filter(pk=other)
-                rows.update(**{field.attname: _parked(field)})
+                park(model, alias, names, other)
+
+    # --- columns ---
+
+    def _put_in(self) -> None:
+        """Let rows hold what the images say, whatever has been saved with them."""
+        images: dict[tuple[str, Any], dict[Any, Image]] = defaultdict(dict)
+        keys: dict[tuple[Any, Any], str] = {}
+        for row in (*self._of("create"), *self._of("change")):
+            for model, pk, image in stored_rows(row):
+                key = _key(model, pk)
+                images[row.alias, model][key] = image
+                keys[model, key] = row.key
+        for (alias, model), those in images.items():
+            found = dict(differing(model, alias, those))
+            moved = {pk: those[pk] for pk in found}
+            for _pk, names, other in list(taken_values(model, alias, moved)):
+                if other in moved:
+                    park(model, alias, names, other)
+            for pk, image in found.items():
+                self.at = keys[model, pk]
+                put_in(model, alias, pk, image)
+        self.at = ""
 
     # --- rows that come back ---
 
-    def _create(self, row: UndoRow) -> None:
-        obj = row.obj
-        if obj is None:
-            return
+    def _create_all(self, rows: list[UndoRow]) -> None:
+        """Let objects of one model come back."""
+        objects = {row.key: row.obj for row in rows if row.obj is not None}
+        first = next(iter(objects.values())).row
+        every = all_rows(first.model, first.alias)
+        keys = [obj.row.pk for obj in objects.values()]
+        there = {
+            pk
+            for some in in_batches(every, keys)
+            for pk in some.values_list("pk", flat=True)
+        }
+        self._make_room([obj.row for obj in objects.values()])
+        made, table = self.recorder.made, (first.alias, concrete(first.model))
+        site_makes_others = False
+        for row in self._one_by_one(rows):
+            own = objects[row.key].row
+            is_there = _key(own.model, own.pk) in there
+            if site_makes_others:
+                self._make_room([own])
+                is_there |= every.filter(pk=own.pk).exists()
+            count = made[table]
+            self._create(objects[row.key], is_there=is_there)
+            site_makes_others |= made[table] > count + 1
+
+    def _create(self, obj: RecordedObject, *, is_there: bool) -> None:
         model, alias, image = obj.row.model, obj.row.alias, obj.before or {}
-        self._make_room(model, alias, obj.row.pk, image)
         instance = instance_of(model, image, alias, is_new=True)
         parents = {part.model for part in obj.rows[1:]}
         if {parent for parent, _link in parent_links(model)} - parents:
             instance.save_base(raw=True, using=alias, force_insert=True)
-        elif all_rows(model, alias).filter(pk=obj.row.pk).exists():
-            instance._state.adding = False  # made by the site's code just now
+        elif is_there:
+            instance._state.adding = False
             self._save(instance, image)
         else:
             self._save(instance, image, force_insert=True)
-        for part in obj.rows:
-            put_in(part.model, alias, part.pk, part.before or {})
 
-    def _make_room(self, model: Any, alias: str, pk: Any, image: Image) -> None:
-        """Remove what a signal of the site has made in this undo in its place."""
+    def _make_room(self, rows: list[RowImage]) -> None:
+        """Remove what signals of the site have made in this undo in their place."""
+        model, alias = rows[0].model, rows[0].alias
         unique = [
             meta(model).get_field(n) for names in unique_sets(model) for n in names
         ]
         if not any(field.is_relation for field in unique):
             return  # no row is made for another one
-        for _pk, _names, other in list(taken_values(model, alias, {pk: image})):
+        images = {row.pk: row.before or {} for row in rows}
+        for _pk, _names, other in list(taken_values(model, alias, images)):
             made = self.recorder.row(concrete(model), alias, other)
             if made is not None and made.before is None:
                 all_rows(model, alias).filter(pk=other).delete()
@@ -197,21 +249,14 @@ class Restorer:
 
     def _change(self, row: UndoRow) -> None:
         instance = stored_instance(row)
-        if row.obj is None or row.now is None or instance is None:
+        if instance is None:
             return
-        model, alias = row.obj.row.model, row.obj.row.alias
-        fields = {one.attname: one for one in meta(model).concrete_fields}
-        image = dict(row.now)
-        for one in row.fields:
-            if one.outcome in DOES:
-                image[one.attname] = one.raw
-                value = python_value(fields[one.attname], one.raw)
-                setattr(instance, one.attname, value)
-        self._save(instance, [one.attname for one in row.fields if one.outcome in DOES])
-        tables = [(model, row.obj.row.pk)]
-        tables += [(p, image.get(link.attname)) for p, link in parent_links(model)]
-        for table, pk in tables:
-            put_in(table, alias, pk, image)
+        fields = {one.attname: one for one in meta(instance).concrete_fields}
+        restored = [one for one in row.fields if one.outcome in DOES]
+        for one in restored:
+            value = python_value(fields[one.attname], one.raw)
+            setattr(instance, one.attname, value)
+        self._save(instance, [one.attname for one in restored])
 
     # --- rows that go ---
 
@@ -255,7 +300,7 @@ class Restorer:
                 is_wanted = row.action == "create" or field.attname in restored
                 if file is None or not name or not is_wanted:
                     continue
-                known = self.recorder.row(part.model, part.alias, part.pk)
+                known = self._recorded(part)
                 if known is not None:
                     self.recorder.files.keep_all([known])
                 saved = restored_file(field.storage, name, file)
@@ -269,7 +314,7 @@ class Restorer:
         if row.obj is None or row.action in LINKS:
             return True
         for part in row.obj.rows:
-            found = self.recorder.row(part.model, part.alias, part.pk)
+            found = self._recorded(part)
             wanted = wanted_image(row, part)
             if found is None:
                 return False
@@ -288,13 +333,6 @@ class Restorer:
         return True
 
 
-def _parked(field: Any) -> Any:
-    """Return a value that no row has; it is replaced before the undo ends."""
-    if field.null:
-        return None
-    target = field.target_field if field.is_relation else field
-    if isinstance(target, models.UUIDField):
-        return uuid.uuid4()
-    if isinstance(target, INTS):
-        return secrets.randbelow(2**15) + 2**15 - 2**15 * 2
-    return secrets.token_hex(16)[: getattr(target, "max_length", None) or 32]
+def _key(model: Any, pk: Any) -> Any:
+    """Return a key as the database has it; an image may have it as text."""
+    return python_value(meta(model).pk, pk)

@@ -1,12 +1,12 @@
 """The rows of stored changes: several changes of one row are one; as they would be."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.images import (
@@ -20,8 +20,9 @@ from ai_assistant.changes.undo.columns import (
     is_generated,
     python_value,
 )
+from ai_assistant.changes.undo.lookups import unique_sets
 from ai_assistant.changes.undo.values import DOES, Outcome, UndoRow
-from ai_assistant.changes.values import meta, model_name, model_of_label
+from ai_assistant.changes.values import meta, model_name, model_of_label, parent_links
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
@@ -29,6 +30,7 @@ from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.merging import merged_text
 
 Place = tuple[str, str, str]  # alias, app.model, id
+FILES = "old_files"  # of a RowChange: its files, which are read along
 
 
 @dataclass(kw_only=True, slots=True)
@@ -44,6 +46,7 @@ class ChangedRow:
     before: Image | None
     steps: list[RowChange] = field(default_factory=list)
     was_touched: bool = False  # by a person, in between
+    files_from: dict[str, int] = field(default_factory=dict)  # the step, by attname
 
     @property
     def after(self) -> Image | None:
@@ -55,9 +58,11 @@ class ChangedRow:
     def files(self) -> list[FileChange]:
         """Return the files as they were, the oldest of each field."""
         found: dict[str, FileChange] = {}
-        for step in self.steps:
-            for file in step.files.all():
-                found.setdefault(file.field, file)
+        for place, step in enumerate(self.steps):
+            for file in step.old_files:
+                # One from before a person's is not what the undo goes back to.
+                if place >= self.files_from.get(file.field, 0):
+                    found.setdefault(file.field, file)
         return list(found.values())
 
     def add(self, step: RowChange, model: Any) -> None:
@@ -65,12 +70,15 @@ class ChangedRow:
         left, found = self.last.after, step.before
         self.last = step
         self.steps.append(step)
+        place = len(self.steps) - 1
         if left is None or found is None:
             if left is not found:  # somebody else has made or deleted it in between
                 self.first, self.before, self.was_touched = step, found, True
+                self.files_from = dict.fromkeys(found or left or {}, place)
             return
         for name in _differing(model, left, found):
             self.was_touched = True
+            self.files_from[name] = place
             if self.before is not None:
                 self.before = {**self.before, name: found[name]}
 
@@ -102,7 +110,7 @@ def open_rows(sets: Sequence[ChangeSet], among: Q | None = None) -> list[RowChan
     """Return what of these changes is not undone yet, the oldest first."""
     rows = RowChange.objects.filter(among or Q(), change_set__in=sets, undone_by=None)
     places = {one.pk: place for place, one in enumerate(sets)}
-    found = rows.prefetch_related("files")
+    found = rows.prefetch_related(Prefetch("files", to_attr=FILES))
     return sorted(found, key=lambda row: (places[row.change_set_id], row.order))
 
 
@@ -193,6 +201,42 @@ def wanted_image(row: UndoRow, part: RowImage) -> Image | None:
     names = {one.attname for one in own if not is_generated(one)}
     image = {name: value for name, value in row.now.items() if name in names}
     return {**image, **{n: value for n, value in restored.items() if n in names}}
+
+
+def stored_rows(row: UndoRow) -> Iterator[tuple[Any, Any, Image]]:
+    """Yield the rows of an object as they would be, its own first: table, key, columns."""
+    if row.obj is None:
+        return
+    if row.action == "create":
+        for part in row.obj.rows:
+            yield part.model, part.pk, part.before or {}
+    elif row.now is not None:
+        restored = {one.attname: one.raw for one in row.fields if one.outcome in DOES}
+        model, image = row.obj.row.model, {**row.now, **restored}
+        yield model, image.get(meta(model).pk.attname, row.obj.row.pk), image
+        for parent, link in parent_links(model):
+            yield parent, image.get(link.attname), image
+
+
+def unique_images(
+    rows: Iterable[UndoRow],
+) -> dict[tuple[str, Any], dict[Any, Image]]:
+    """
+    Return the rows as they would be, by table and key.
+
+    Only those that would get a unique value that they do not have now.
+    """
+    found: dict[tuple[str, Any], dict[Any, Image]] = defaultdict(dict)
+    for row in rows:
+        now = row.now if row.action == "change" else None
+        for part in row.obj.rows if row.obj else ():
+            wanted = wanted_image(row, part)
+            if wanted is None:
+                continue
+            names = (name for names in unique_sets(part.model) for name in names)
+            if any(now is None or wanted.get(n) != now.get(n) for n in names):
+                found[part.alias, part.model][part.pk] = wanted
+    return found
 
 
 def judged(field: Any, before: Any, left: Any, now: Any) -> tuple[Outcome, Any]:

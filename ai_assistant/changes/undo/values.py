@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -228,6 +228,9 @@ class Permissions(Protocol):
     The instances are those of the database, or one that would be created again.
     """
 
+    def look_at(self, objects: Iterable[models.Model]) -> None:
+        """Read at once what is to be known of all of these, before each is asked."""
+
     def to_change(self, obj: models.Model, raws: Mapping[str, Any]) -> dict[str, str]:
         """Return reasons by attname; that under "" is for the whole object."""
 
@@ -236,9 +239,6 @@ class Permissions(Protocol):
 
     def to_delete(self, obj: models.Model) -> str:
         """Return why it may not be deleted."""
-
-    def to_delete_any(self, model: Any) -> str:
-        """Return why no object of this model may be deleted."""
 
     def to_link(self, through: Any, image: Image) -> str:
         """Return why a many-to-many link may not be changed."""

@@ -11,7 +11,7 @@ from ai_assistant.changes.undo.values import Choice, UndoRow
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import Channel, Run, RunState
 from ai_assistant.registry import registry
 from ai_assistant.safety.audit import record
 from ai_assistant.safety.identity.session import people_behind
@@ -48,7 +48,8 @@ def approval_closed(interrupt: Interrupt, status: str) -> None:
 
 
 def run_started(run: Run, ip: str = "") -> None:
-    """Record that a person has started a run."""
+    """Record that a person has started a run, or code of the site for them."""
+    of_code = {"channel": run.channel} if run.channel == Channel.CODE else {}
     record(
         "run.started",
         user=run.user_id,
@@ -58,6 +59,7 @@ def run_started(run: Run, ip: str = "") -> None:
             "module": run.module,
             "profile": run.profile,
             "look_only": run.look_only,
+            **of_code,
             **_behind(run.pk),
         },
         ip=ip,

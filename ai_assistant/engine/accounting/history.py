@@ -18,24 +18,24 @@ FLAGS = {"create": ADDITION, "delete": DELETION}
 
 def write_history(rows: list[UndoRow], user: Any, run: Run | None) -> None:
     """Write the history of the admin, as for what the assistant changes."""
-    entries = []
-    for row in rows:
-        target = _logged(row)
-        if target is None:
-            continue
-        model, key, text, flag = target
-        kind = ContentType.objects.get_for_model(model)
-        entries.append(
-            LogEntry(
-                user_id=user.pk,
-                content_type=kind,
-                object_id=key,
-                object_repr=text[:200],
-                action_flag=flag,
-                change_message=_message(row, run),
-            )
-        )
+    with override(settings.LANGUAGE_CODE):
+        entries = [entry for row in rows if (entry := _entry(row, user, run))]
     LogEntry.objects.bulk_create(entries, batch_size=200)
+
+
+def _entry(row: UndoRow, user: Any, run: Run | None) -> LogEntry | None:
+    target = _logged(row)
+    if target is None:
+        return None
+    model, key, text, flag = target
+    return LogEntry(
+        user_id=user.pk,
+        content_type=ContentType.objects.get_for_model(model),
+        object_id=key,
+        object_repr=text[:200],
+        action_flag=flag,
+        change_message=_message(row, run),
+    )
 
 
 def _logged(row: UndoRow) -> tuple[Any, str, str, int] | None:
@@ -54,10 +54,7 @@ def _logged(row: UndoRow) -> tuple[Any, str, str, int] | None:
 
 
 def _message(row: UndoRow, run: Run | None) -> str:
-    with override(settings.LANGUAGE_CODE):
-        labels = [one.label for one in row.fields if one.outcome in DOES]
-        said = _("Undone: %(fields)s.") % {"fields": ", ".join(labels)}
-        signature = (
-            _("(Assistant, run %(run)s)") % {"run": str(run.pk)[:8]} if run else ""
-        )
-        return f"{said if labels else _('Undone.')} {signature}".strip()
+    labels = [one.label for one in row.fields if one.outcome in DOES]
+    said = _("Undone: %(fields)s.") % {"fields": ", ".join(labels)}
+    signature = _("(Assistant, run %(run)s)") % {"run": str(run.pk)[:8]} if run else ""
+    return f"{said if labels else _('Undone.')} {signature}".strip()

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import re
-from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
 from ai_assistant import conf
+from ai_assistant.engine.accounting.small_calls import UNUSED, ask, request_of
 from ai_assistant.engine.accounting.usage import Spending
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.pool import Stage
@@ -15,13 +15,12 @@ from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.exceptions import Limited, ModelError
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunKind, RunState
-from ai_assistant.providers.base import provider_for, with_masked_secrets
-from ai_assistant.providers.prices import priced
+from ai_assistant.providers.base import provider_for
 from ai_assistant.safety.budgets.ledger import ledger_row, settle
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import is_bidi_control, is_control
-from ai_assistant.types import ModelRequest, Provider, ReplyEnd, TextDelta, Usage
+from ai_assistant.types import ModelRequest, Provider, Usage
 
 TITLE_CHARS = 60
 EXCERPT_CHARS = 2000  # of the question, and of the answer
@@ -53,10 +52,7 @@ logger = logging.getLogger("ai_assistant")
 # Around and in front of a title, by models that explain or decorate it.
 WRAPPING = "\"'`*_#\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u2018\u2019\u201a\u300c\u300d\u300e\u300f"
 LABEL = re.compile(r"^title\s*:\s*", re.IGNORECASE)
-# Errors after which the provider may still want money.
-UNUSED = ("bad_key", "rate_limited", "no_model", "bad_request", "not_configured")
 TIMEOUT_S = 30.0
-SAID_CHARS = 4000  # of a model that does not stop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +82,9 @@ async def give_title(run_id: UUID) -> None:
 
 async def _title(wanted: TitleRequest) -> None:
     try:
-        said, usage = await _ask(wanted)
+        said, usage = await ask(
+            wanted.provider, wanted.request, wanted.spending.profile
+        )
     except ModelError as error:
         if error.code in UNUSED:
             await in_db(wanted.spending.release)
@@ -95,18 +93,6 @@ async def _title(wanted: TitleRequest) -> None:
     if await in_db(_store, wanted, said, usage, stage=Stage.BESIDE):
         group = notifications.group_name(run.user_id, run.conversation_id)
         notifications.ring(group, run.pk)
-
-
-async def _ask(wanted: TitleRequest) -> tuple[str, Usage]:
-    said = ""
-    stream = with_masked_secrets(wanted.provider.stream(wanted.request))
-    async with aclosing(stream) as chunks:
-        async for chunk in chunks:
-            if isinstance(chunk, TextDelta):
-                said = (said + chunk.text)[:SAID_CHARS]
-            elif isinstance(chunk, ReplyEnd):
-                return said, priced(wanted.spending.profile, chunk).usage
-    return said, Usage()
 
 
 def _wanted(run_id: UUID) -> TitleRequest | None:
@@ -122,18 +108,11 @@ def _wanted(run_id: UUID) -> TitleRequest | None:
     if user is None:
         return None
     profile = conf.profile(conf.get("TITLE_PROFILE") or run.profile)
-    model = str(profile.get("MODEL", ""))
     provider = provider_for(profile)
     if not provider.gives_titles:
         return None
-    request = ModelRequest(
-        model=model,
-        messages=title_messages(*map(redact, _said(run))),
-        api_base=str(profile.get("API_BASE") or ""),
-        api_key=str(profile.get("API_KEY") or ""),
-        options=profile.get("OPTIONS", {}),
-    )
-    spending = Spending(run, profile, model)
+    request = request_of(profile, title_messages(*map(redact, _said(run))))
+    spending = Spending(run, profile)
     spending.look_up(user)
     index = run.steps.count()
     if spending.has_budgets:
@@ -150,8 +129,8 @@ def _wanted(run_id: UUID) -> TitleRequest | None:
 
 def _is_first_answer(run: Run) -> bool:
     conversation = run.conversation
-    if run.state != RunState.SUCCEEDED:
-        return False
+    if run.state != RunState.SUCCEEDED or run.root_id is not None:
+        return False  # nobody sees the conversation of an agent that was asked
     if conversation.is_renamed or conversation.deleted_at is not None:
         return False
     answered = conversation.runs.filter(state=RunState.SUCCEEDED)
@@ -168,7 +147,7 @@ def _said(run: Run) -> tuple[str, str]:
         typed.order_by("position").first(),
         said.order_by("position").last(),
     )
-    return asked.text if asked else "", answered.text if answered else ""
+    return asked.typed if asked else "", answered.text if answered else ""
 
 
 @unit

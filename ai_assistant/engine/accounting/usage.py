@@ -1,6 +1,6 @@
 """Limits and usage of a run's model calls: checked before, recorded after."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -17,8 +17,13 @@ from ai_assistant.safety.budgets.enforcement import (
     require_budget,
     tokens_of,
 )
-from ai_assistant.safety.budgets.ledger import CallCost, release, reserve
-from ai_assistant.safety.limits import serialize
+from ai_assistant.safety.budgets.ledger import (
+    CallCost,
+    release,
+    reserve,
+    reserve_alone,
+)
+from ai_assistant.safety.limits import check_suggestion_rate, serialize
 from ai_assistant.types import ModelRequest, Provider
 
 LEAST_USD = Decimal("1e-8")
@@ -32,10 +37,9 @@ class Spending:
     before the reply is stored.
     """
 
-    def __init__(self, run: Run, profile: Mapping[str, Any], model: str) -> None:
+    def __init__(self, run: Run, profile: Mapping[str, Any]) -> None:
         self.run = run
         self.profile = profile
-        self.model = model
         self.has_budgets = False
         self._budgets: list[Budget] = []
         self._spender: Spender | None = None
@@ -43,7 +47,10 @@ class Spending:
 
     def look_up(self, user: Any) -> None:
         """Read which budgets hold now. Call it in a thread, before each request."""
-        self._spender = Spender(user=user, run_id=self.run.pk)
+        run = self.run
+        self._spender = Spender(
+            user=user, run_id=run.pk, chain=run.chain, root=run.root_id
+        )
         self._budgets = budgets_for(user)
         self.has_budgets = bool(self._budgets)
 
@@ -51,32 +58,38 @@ class Spending:
         self, step_index: int, request: ModelRequest, provider: Provider
     ) -> None:
         """Reserve what the call may take. Raise Limited if a budget has less left."""
-        asked, told = input_tokens(request), output_tokens(request.options)
-        cost = CallCost(
-            step_index=step_index,
-            model=self.model,
-            input_tokens=asked,
-            output_tokens=told,
-            usd=price_usd(self.profile, provider, asked, told),
-        )
+        cost = _cost(self.profile, step_index, request, provider)
         if self._spender is not None:
-            least = self._least(request, provider)
+            least = _least(self.profile, request, provider)
             self._reserved = _reserve(
-                self.run, cost, self._budgets, self._spender, least
+                lambda: reserve(self.run, cost), self._budgets, self._spender, least
             )
-
-    def _least(self, request: ModelRequest, provider: Provider) -> Amount:
-        """Return what the request would take if nothing had been said in it."""
-        bare = replace(request, messages=request.messages[:1])
-        asked, told = input_tokens(bare), output_tokens(request.options)
-        usd = price_usd(self.profile, provider, asked, told)
-        return Amount(tokens=asked + told, usd=usd or Decimal(0))
 
     def release(self) -> None:
         """Give back what was reserved: the call has used nothing."""
         row, self._reserved = self._reserved, None
         if row is not None:
             _release(row)
+
+
+def reserve_suggestions(
+    user: Any, name: str, request: ModelRequest, provider: Provider
+) -> UsageLedger:
+    """
+    Reserve what a call for suggestions may take, which is of no run.
+
+    Raise Limited if a budget of the user has less left, or the user was suggested
+    many a moment ago. `name` is that of the profile.
+    """
+    profile = conf.profile(name)
+    cost = _cost(profile, 0, request, provider)
+
+    def reserving() -> UsageLedger:
+        check_suggestion_rate(user.pk)
+        return reserve_alone(user.pk, name, cost)
+
+    least = _least(profile, request, provider)
+    return _reserve(reserving, budgets_for(user), Spender(user=user), least)
 
 
 def check_before_start(user: Any, text: str) -> None:
@@ -91,10 +104,31 @@ def check_before_start(user: Any, text: str) -> None:
         )
 
 
+def _cost(
+    profile: Mapping[str, Any], index: int, request: ModelRequest, provider: Provider
+) -> CallCost:
+    asked, told = input_tokens(request), output_tokens(request.options)
+    return CallCost(
+        step_index=index,
+        model=request.model,
+        input_tokens=asked,
+        output_tokens=told,
+        usd=price_usd(profile, provider, asked, told),
+    )
+
+
+def _least(
+    profile: Mapping[str, Any], request: ModelRequest, provider: Provider
+) -> Amount:
+    """Return what the request would take if nothing had been said in it."""
+    bare = _cost(profile, 0, replace(request, messages=request.messages[:1]), provider)
+    tokens = bare.input_tokens + bare.output_tokens
+    return Amount(tokens=tokens, usd=bare.usd or Decimal(0))
+
+
 @unit
 def _reserve(
-    run: Run,
-    cost: CallCost,
+    reserving: Callable[[], UsageLedger],
     budgets: list[Budget],
     spender: Spender,
     least: Amount,
@@ -102,7 +136,7 @@ def _reserve(
     # Sums and reservation must be one: on PostgreSQL by the lock, on SQLite since
     # the row is written before anything is read.
     serialize("budgets")
-    row = reserve(run, cost)
+    row = reserving()
     needed = Amount(tokens=row.tokens, usd=Decimal(row.usd))
     require_budget(budgets, spender, needed, least=least, is_counted=True)
     return row

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -14,11 +15,13 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.engine.calls.availability import is_here, is_open, not_here
+from ai_assistant.engine.calls.hooked import answered, check_guards, keep_state
 from ai_assistant.engine.calls.nested import Family, call_child
 from ai_assistant.engine.calls.progress import Report, drained, in_turn, take_partial
 from ai_assistant.engine.calls.recording import result_of
 from ai_assistant.engine.calls.versions import is_other_version
 from ai_assistant.engine.interrupts.approval import approved_of
+from ai_assistant.engine.lifecycle.hooks import Kept
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient
 from ai_assistant.exceptions import Ask, Differs, LostLease, Refused
@@ -38,7 +41,11 @@ from ai_assistant.tools.arguments import (
     takes_context,
     validate_arguments,
 )
-from ai_assistant.tools.result import from_value, paginate, permission_denied_result
+from ai_assistant.tools.result import (
+    from_value,
+    paginate,
+    permission_denied_result,
+)
 from ai_assistant.types import (
     JSON,
     WRITING,
@@ -47,6 +54,7 @@ from ai_assistant.types import (
     ToolDefinition,
     ToolResult,
 )
+from ai_assistant.types.hook import State, namespace_of
 
 Outcome = ToolResult | Ask
 
@@ -60,7 +68,10 @@ class Attempt:
     run: Run
     call: ToolCall
     tool: ToolDefinition
+    scope: RunScope | None = None  # that of the step, for its hooks
     report: Report = field(default_factory=Report)  # what it reports meanwhile
+    kept: Kept = field(default_factory=Kept)  # of hooks, and of the state of tools
+    until: float | None = None  # when the reads of its step are given up
     above: "Attempt | None" = None  # that of the tool that calls this one
     family: Family = field(default_factory=list)  # what it has called, with results
     numbers: Iterator[int] = field(default_factory=count)  # of what it calls
@@ -73,6 +84,18 @@ class Attempt:
     @property
     def timeout_s(self) -> float:
         return self.tool.execution.timeout_s or float(conf.get("TIMEOUTS", "TOOL_S"))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time of all reads of the step is over."""
+        return self.until is not None and time.monotonic() >= self.until
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that the call may take from now on."""
+        if self.until is None:
+            return self.timeout_s
+        return min(self.timeout_s, self.until - time.monotonic())
 
 
 def context_for(attempt: Attempt) -> RunContext:
@@ -100,23 +123,29 @@ def context_for(attempt: Attempt) -> RunContext:
         answered = call.interrupts.filter(status=Interrupt.Status.ANSWERED)
         for item in answered:
             attempt.answers.setdefault(item.asked_by, {})[item.key] = item.answer
-    return RunContext(
+    context = RunContext(
         user=user,
         is_preview=attempt.is_proposal,
         run_id=run.pk,
         conversation_id=run.conversation_id,
         page=scope.context.page,
         module=scope.module.id,
+        agent=run.agent,
         idempotency_key=f"{run.pk}:{call.step_id}:{call.position}",
         answers=dict(attempt.answers.get(attempt.asked_by, {})),
         mark=call.mark,
+        state=State(namespace_of(attempt.tool.origin), run.state_values),
         actions=attempt.report.reporting(CallActions(locked=scope.locks(attempt.tool))),
     )
+    if not attempt.is_proposal:
+        check_guards(attempt, context)
+    return context
 
 
 def _not_here(tool: ToolDefinition, scope: RunScope) -> str:
     writes = tool.effect in WRITING
-    return not_here(tool.name, writes=writes, read_only=scope.read_only).error
+    locked, agent = scope.read_only, scope.agent
+    return not_here(tool.name, writes=writes, read_only=locked, agent=agent).error
 
 
 def check_policy(run: Run, call: ToolCall, tool: ToolDefinition, user: Any) -> None:
@@ -184,14 +213,15 @@ def _as_child(child: Attempt, above: RunContext, key: str) -> Outcome:
             return drained(child.call.name, in_turn(value), child.report)
         return asyncio.run(value) if inspect.iscoroutine(value) else value
 
-    return guarded(child.call, work)
+    return answered(child, guarded(child.call, work), in_transaction=True)
 
 
 def carried_out(attempt: Attempt, context: RunContext) -> Any:
     """Return what a sync tool returns, or the result of a generator."""
     value = invoke(attempt, attempt.tool.handler, context)
     if inspect.isgenerator(value):
-        return drained(attempt.call.name, value, attempt.report)
+        value = drained(attempt.call.name, value, attempt.report)
+    keep_state(attempt, context)
     return value
 
 
@@ -234,7 +264,7 @@ async def run_tool(attempt: Attempt) -> Outcome:
         )
 
     try:
-        async with asyncio.timeout(attempt.timeout_s):
+        async with asyncio.timeout(attempt.left_s):
             return await in_tool_thread(work)
     except TimeoutError:
         return timed_out(attempt)
@@ -251,12 +281,13 @@ def is_async(handler: Callable[..., Any]) -> bool:
 async def _run_async(attempt: Attempt) -> Outcome:
     call = attempt.call
     try:
-        async with asyncio.timeout(attempt.timeout_s) as limit:
+        async with asyncio.timeout(attempt.left_s) as limit:
             context = await in_tool_thread(context_for, attempt)
             value = invoke(attempt, attempt.tool.handler, context)
             if inspect.isasyncgen(value):
-                return await _drained(attempt, value)
+                return await _drained(attempt, value, context)
             value = await value
+        keep_state(attempt, context)
         return await in_tool_thread(from_value, call.name, value)
     except (AccessRevoked, LostLease):
         raise
@@ -267,7 +298,9 @@ async def _run_async(attempt: Attempt) -> Outcome:
         return outcome_of(call, error)
 
 
-async def _drained(attempt: Attempt, values: AsyncGenerator[Any, Any]) -> ToolResult:
+async def _drained(
+    attempt: Attempt, values: AsyncGenerator[Any, Any], context: RunContext
+) -> ToolResult:
     """Take all values of an async generator; the last one is the result."""
     result = ToolResult(ok=True)
     async with aclosing(values):
@@ -275,6 +308,7 @@ async def _drained(attempt: Attempt, values: AsyncGenerator[Any, Any]) -> ToolRe
             result = await in_tool_thread(from_value, attempt.call.name, value)
             if not take_partial(result, attempt.report):
                 break
+    keep_state(attempt, context)
     return result
 
 
@@ -290,11 +324,17 @@ def stop_if_asked() -> None:
 
 
 def timed_out(attempt: Attempt) -> ToolResult:
-    """Return the result of a call that took too long."""
+    """Return the result of a call that took too long, by itself or with others."""
+    limit, error = attempt.timeout_s, _("“%(name)s” timed out after %(limit)s s.")
+    if attempt.is_late:
+        limit = float(conf.get("TIMEOUTS", "READS_S"))
+        error = _(
+            "“%(name)s” was not ready when the time for all that was asked for at once, "
+            "%(limit)s s, was over."
+        )
     return ToolResult(
         ok=False,
-        error=_("“%(name)s” timed out after %(limit)s s.")
-        % {"name": attempt.call.label, "limit": f"{attempt.timeout_s:g}"},
+        error=error % {"name": attempt.call.label, "limit": f"{limit:g}"},
         error_type=TIMEOUT,
         suggestion=_("Ask for less at once."),
     )

@@ -1,17 +1,21 @@
 """The tools that a run may call, and those of them that the model is offered."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf, decorators
+from ai_assistant.configuration.skill_tool import get_skill
 from ai_assistant.context.viewparts import names_of_views
-from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.lifecycle.mentions import TOOL, mentioned_names
+from ai_assistant.engine.lifecycle.scope import RunScope, kept_of
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit
+from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Channel, Run
 from ai_assistant.modules.base import tool_name
 from ai_assistant.modules.read_only import ReadOnly
@@ -20,18 +24,42 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import is_denied
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.arguments import function_schema, schema_chars, schema_error
+from ai_assistant.tools.arguments import schema_error
 from ai_assistant.tools.data.access.sites import why_missing
 from ai_assistant.tools.find import FIND_TOOLS, find_matching_tools
+from ai_assistant.tools.followups import suggest_followups
+from ai_assistant.tools.model_schema import model_schema, schema_chars
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
+from ai_assistant.tools.result import READ_RESULT
 from ai_assistant.tools.summary import found
-from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
+from ai_assistant.types import WRITING, Agent, RunContext, ToolDefinition, ToolResult
 
+# Where a site wants it, no search would find it in time.
+FOLLOWUPS = suggest_followups.__name__
+# What a skill or an agent with tools of its own does not take away.
+BESIDE_SKILLS = frozenset(
+    {"get_skill", "ask_user", "find_tools", "update_plan", FOLLOWUPS, READ_RESULT}
+)
 MOST_NAMES = 30  # of tools, in a sentence to the model
 OWN_PACKAGE = "ai_assistant."
 # What is built in and never left to be found: with these the others can be done without.
 ALWAYS_TOLD = frozenset(
-    {FIND_TOOLS, "ask_user", "search_objects", "get_object", "change_object"}
+    {FIND_TOOLS, "ask_user", "ask_agent", "get_skill", "update_plan"}
+    | {"search_objects", "get_object", "change_object"}
+)
+BUILT_IN_CHARS = (
+    6_000  # of the schemas of built-in tools; half of what there is, if more
+)
+# Of the built-in tools the last to be told.
+SELDOM = frozenset(
+    {
+        "undo_changes",
+        "save_memory",
+        "highlight",
+        "object_history",
+        "run_admin_action",
+        "find_related",
+    }
 )
 
 
@@ -42,6 +70,7 @@ class Offer:
     names: frozenset[str] = frozenset()
     versions: Mapping[str, str] = field(default_factory=dict)
     read_only: ReadOnly | None = None
+    agent: Agent | None = None
 
 
 def tools_of(scope: RunScope) -> list[ToolDefinition]:
@@ -50,7 +79,8 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
 
     A tool that a module or a view names belongs to its pages; all others, and
     those marked `shared`, are there on every page. Left out is what the user may
-    not call, the site denies, `is_enabled` refuses, or a read-only page forbids.
+    not call, the site denies, the agent does without, `is_enabled` refuses, or a
+    read-only page forbids.
     """
     own = _own_names(scope)
     belongs = _belonging(scope, own)
@@ -61,12 +91,60 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
     ]
     known = [registry.tool(name) for name in own]
     every = [*known, *everywhere, *client_tools(scope.run.context)]
-    return [tool for tool in every if tool is not None and is_open(tool, scope)]
+    may = _allowed_by_skill(scope)
+    return [
+        tool
+        for tool in every
+        if tool is not None
+        and may(tool)
+        and _is_of_agent(tool, scope)
+        and is_open(tool, scope)
+        # Where no result was cut there is no rest to be read.
+        and (tool.name != READ_RESULT or READ_RESULT in scope.loaded_tools)
+    ]
+
+
+def _allowed_by_skill(scope: RunScope) -> Callable[[ToolDefinition], bool]:
+    """Return whether the skill that was read last leaves a tool: it may narrow them."""
+    skills = scope.setup.skills
+    if not any(skill.allowed_tools for skill in skills.values()):
+        return lambda _tool: True
+    name = last_skill(scope.run) or next(iter(scope.module.skills[-1:]), "")
+    if name not in skills or not skills[name].allowed_tools:
+        return lambda _tool: True
+    also = (*skills[name].allowed_tools, *BESIDE_SKILLS)
+    return lambda tool: any(fnmatchcase(tool.name, pattern) for pattern in also)
+
+
+def last_skill(run: Run) -> str:
+    """Return the name of the skill that the run has read last, if it has read one."""
+    calls = ToolCall.objects.filter(
+        run=run, name=get_skill.__name__, status=CallStatus.COMPLETE
+    )
+    newest = calls.order_by("-step__index", "-position")
+    arguments = newest.values_list("arguments", flat=True)
+    names = (one.get("name") for one in arguments if not one.get("path"))
+    return str(next(names, ""))
+
+
+def _is_of_agent(tool: ToolDefinition, scope: RunScope) -> bool:
+    """
+    Return whether the run's agent leaves a tool: it may narrow them.
+
+    One that another agent has asked has no page that would carry something out, and
+    nobody who would press what it suggests.
+    """
+    is_of_page = tool.execution.browser or tool.name == FOLLOWUPS
+    if scope.run.root_id is not None and is_of_page:
+        return False
+    agent = scope.agent
+    return agent is None or tool.name in BESIDE_SKILLS or agent.may_use(tool.name)
 
 
 def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
     """Return whether `tool` belongs to the page of the run, and is open there now."""
-    return _belonging(scope, _own_names(scope))(tool) and is_open(tool, scope)
+    belongs = _belonging(scope, _own_names(scope))
+    return belongs(tool) and _is_of_agent(tool, scope) and is_open(tool, scope)
 
 
 def not_here(
@@ -75,13 +153,18 @@ def not_here(
     writes: bool,
     read_only: ReadOnly | None,
     names: Collection[str] = (),
+    agent: Agent | None = None,
 ) -> ToolResult:
     """
     Return the result of calling a tool that is unavailable on this page.
 
     `names` are the tools that are available.
     """
-    if writes and read_only is not None:
+    if agent is not None and not agent.may_use(name):
+        values = {"name": name, "agent": str(agent)}
+        error = _("The agent “%(agent)s” does without “%(name)s”.") % values
+        summary = _("The agent “%(agent)s” does without this.") % values
+    elif writes and read_only is not None:
         error, summary = read_only.refusal, read_only.banner
     else:
         error = _("“%(name)s” is not available on this page now.") % {"name": name}
@@ -185,21 +268,28 @@ def told_tools(
 
     All of them if their schemas are small, without FIND_TOOLS; else the page's own, the site's shared
     ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
-    others as there is room for, then of those that are built in. The rest is found.
+    others as there is room for, then of those that are built in, for which there is
+    less room. The rest is found.
     """
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
-    if _size(tools) <= most:
+    most_built_in = max(most // 2, BUILT_IN_CHARS)
+    if _size(tools) <= most and _size(filter(is_built_in, tools)) <= most_built_in:
         # It explains why the tools on rows are missing, if they are.
         needs_it = bool(why_missing(scope.user, scope.run.pk))
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
-    near = {*_own_names(scope), *_loaded(scope), *ALWAYS_TOLD}
+    named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
+    near = {*_own_names(scope), *scope.loaded_tools, *ALWAYS_TOLD, *named, FOLLOWUPS}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
-    left = most - _size([tool for tool in tools if tool.name in told])
+    chosen = [tool for tool in tools if tool.name in told]
+    left = most - _size(chosen)
+    left_built_in = most_built_in - _size(filter(is_built_in, chosen))
     for tool in sorted(tools, key=_in_turn):
-        if tool.name not in told and schema_chars(tool) <= left:
+        room = min(left, left_built_in) if is_built_in(tool) else left
+        if tool.name not in told and schema_chars(tool) <= room:
             told.add(tool.name)
             left -= schema_chars(tool)
+            left_built_in -= schema_chars(tool) if is_built_in(tool) else 0
     return [tool for tool in tools if tool.name in told]
 
 
@@ -213,23 +303,16 @@ def _is_of_site(tool: ToolDefinition) -> bool:
     return tool.offer.shared and not is_built_in(tool)
 
 
-def _in_turn(tool: ToolDefinition) -> tuple[bool, int]:
-    """Sort the site's tools before built-in ones, of which short ones come first."""
-    is_ours = is_built_in(tool)
-    return is_ours, schema_chars(tool) if is_ours else 0
-
-
-def _loaded(scope: RunScope) -> list[str]:
-    """Return the names that `find_tools` has loaded by now, in any process."""
-    if scope.is_fresh:
-        return list(scope.run.loaded_tools)
-    names = Run.objects.filter(pk=scope.run.pk).values_list("loaded_tools", flat=True)
-    return names.first() or []
+def _in_turn(tool: ToolDefinition) -> tuple[bool, bool, int]:
+    """Sort the site's tools before built-in ones: those in daily use, short ones first."""
+    if not is_built_in(tool):
+        return False, False, 0
+    return True, tool.name in SELDOM, schema_chars(tool)
 
 
 def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
     """Return the schemas of `tools` for the model."""
-    return [function_schema(tool) for tool in tools]
+    return [model_schema(tool) for tool in tools]
 
 
 def _own_names(scope: RunScope) -> list[str]:
@@ -257,7 +340,7 @@ def _names_of_modules() -> set[str]:
     return modules | names_of_views()
 
 
-def _size(tools: list[ToolDefinition]) -> int:
+def _size(tools: Iterable[ToolDefinition]) -> int:
     return sum(map(schema_chars, tools))
 
 

@@ -104,7 +104,7 @@ def _asked_by(parent: "Attempt", call: ToolCall, ordinal: int) -> str:
 def _named(asked: Ask, asked_by: str) -> Ask:
     """Return the question with the name of the call that has asked it."""
     # A copy: a tool may raise the same object twice.
-    copy = Ask.__new__(Ask, *asked.args)
+    copy = type(asked).__new__(type(asked), *asked.args)
     copy.__dict__.update(asked.__dict__, asked_by=asked.asked_by or asked_by)
     return copy
 

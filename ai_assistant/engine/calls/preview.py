@@ -126,6 +126,7 @@ def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
         facts: Sequence[Event] = kind_named(found.interrupt).ask(call, found)
         return facts
     may_go_on = not _removes(found) and not _was_other_than_shown(call)
+    may_go_on = may_go_on and not call.hooked.get("approval")
     if may_go_on and is_granted(attempt.run, attempt.tool, found.model):
         return APPROVAL.approve_by_grant(call, values.to_json(found), granted())
     return [APPROVAL.open(call, proposal=values.to_json(found))]

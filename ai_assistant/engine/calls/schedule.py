@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
+from ai_assistant import conf
 from ai_assistant.engine.calls import background
 from ai_assistant.engine.calls.attempt import (
     TIMEOUT,
@@ -19,7 +21,9 @@ from ai_assistant.engine.calls.attempt import (
     guarded,
     run_tool,
     stop_if_asked,
+    timed_out,
 )
+from ai_assistant.engine.calls.hooked import aanswered, answered, kept_of
 from ai_assistant.engine.calls.preview import ask_again, propose, proposed
 from ai_assistant.engine.calls.progress import REPORT_S, heard
 from ai_assistant.engine.calls.recording import result_of
@@ -45,10 +49,17 @@ from ai_assistant.engine.interrupts.results import (
     tool_of,
 )
 from ai_assistant.engine.lifecycle.finish import finish, stopped
+from ai_assistant.engine.lifecycle.hooks import Kept, RunHooks
 from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.loop import CallOutcome
-from ai_assistant.engine.storage.units import in_db, in_tool_thread, in_write_thread
+from ai_assistant.engine.storage.delegated import STEPPED, tell_root
+from ai_assistant.engine.storage.units import (
+    in_db,
+    in_tool_thread,
+    in_write_thread,
+    unit,
+)
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import Ask, Differs, ToolFailed
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
@@ -96,9 +107,10 @@ SHOWN_AFTER_S = 0.3  # only a call that lasts is shown as working
 class DurableCalls:
     """The loop's way to the tools, for one stretch of a run."""
 
-    def __init__(self, run: Run, writer: RunWriter) -> None:
+    def __init__(self, run: Run, writer: RunWriter, hooks: RunHooks) -> None:
         self.run_row = run
         self.writer = writer
+        self.hooks = hooks
         self._side_by_side = asyncio.Semaphore(PARALLEL_READS)
 
     async def run(self, step_index: int) -> list[CallOutcome] | None:
@@ -108,6 +120,8 @@ class DurableCalls:
             calls = await in_db(_calls_of, self.run_row, step_index)
             waiting = [call for call in calls if call.status in OPEN_CALL]
             if not waiting:
+                if self.run_row.root_id is not None:
+                    await in_db(unit(tell_root), self.run_row, STEPPED)
                 return [_outcome(call) for call in calls]
             runnable = [
                 call
@@ -130,15 +144,16 @@ class DurableCalls:
                 for call in group:
                     await self._one(call)
             else:
+                until = time.monotonic() + float(conf.get("TIMEOUTS", "READS_S"))
                 async with asyncio.TaskGroup() as tasks:
                     for call in group:
-                        tasks.create_task(self._read(call))
+                        tasks.create_task(self._read(call, until))
 
-    async def _read(self, call: ToolCall) -> None:
+    async def _read(self, call: ToolCall, until: float) -> None:
         async with self._side_by_side:
-            await self._one(call)
+            await self._one(call, until if call.effect == "read" else None)
 
-    async def _one(self, call: ToolCall) -> None:
+    async def _one(self, call: ToolCall, until: float | None = None) -> None:
         tool = tool_of(self.run_row, call.name)
         if tool is None:
             gone = ToolFailed(_("This tool no longer exists."))
@@ -148,8 +163,20 @@ class DurableCalls:
         if is_other_version(call, tool):
             # It continues in the next round, if it does not wait by then.
             return await self._upgrade(call, tool)
-        attempt = Attempt(run=self.run_row, call=call, tool=tool)
-        if call.needs_proposal:
+        attempt = Attempt(
+            run=self.run_row,
+            call=call,
+            tool=tool,
+            scope=self.hooks.scope,
+            until=until,
+        )
+        if attempt.is_late:
+            return await self._record(attempt, timed_out(attempt))
+        return await self._begin(attempt)
+
+    async def _begin(self, attempt: Attempt) -> None:
+        tool = attempt.tool
+        if attempt.call.needs_proposal:
             found = await proposed(attempt)
             return await self.writer.commit(lambda: propose(attempt, found))
         if tool.execution.external:
@@ -224,7 +251,7 @@ class DurableCalls:
         await self.writer.commit(begin)
         if begun[0]:
             async with self._shown(attempt):
-                outcome = await run_tool(attempt)
+                outcome = await aanswered(attempt, await run_tool(attempt))
             await self.writer.commit(lambda: _record_external(attempt, outcome))
 
     async def _write(self, attempt: Attempt) -> None:
@@ -233,8 +260,9 @@ class DurableCalls:
             return await self._record(attempt, ready)
 
         def work() -> Sequence[Event]:
-            own = replace(attempt, report=attempt.report.branch())
-            return _record(own, carry_out_write(own, ready))
+            own = replace(attempt, report=attempt.report.branch(), kept=Kept())
+            outcome = carry_out_write(own, ready)
+            return _record(own, answered(own, outcome, in_transaction=True))
 
         try:
             await self.writer.commit(work, runner=in_write_thread)
@@ -246,6 +274,7 @@ class DurableCalls:
             await self._record(attempt, result_of(attempt.call, error))
 
     async def _record(self, attempt: Attempt, outcome: Outcome) -> None:
+        outcome = await aanswered(attempt, outcome)
         await self.writer.commit(lambda: _record(attempt, outcome))
 
     async def _show_working(self, attempt: Attempt) -> None:
@@ -287,7 +316,9 @@ def _record(attempt: Attempt, outcome: Outcome | Differs) -> Sequence[Event]:
         return [*told, *kind_named(outcome.interrupt).ask(attempt.call, outcome)]
     if isinstance(outcome, Differs):
         return [*told, *ask_again(attempt.call, outcome)]
-    return [*told, *record_result(attempt.call, outcome)]
+    recorded = record_result(attempt.call, outcome)
+    # Behind it: what they keep may be made of this very result.
+    return [*told, *kept_of(attempt, outcome), *recorded]
 
 
 def _record_external(attempt: Attempt, outcome: Outcome) -> Sequence[Event]:

@@ -30,6 +30,7 @@ from ai_assistant.engine.calls.attempt import (
     outcome_of,
     timed_out,
 )
+from ai_assistant.engine.calls.hooked import keep_state
 from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.write_limit import (
     taken_back_with,
@@ -117,6 +118,7 @@ def rechecked(attempt: Attempt, ready: RunContext) -> RunContext:
     return replace(
         ready,
         user=user,
+        state=ready.state.fresh(),  # an attempt before this one was taken back
         actions=attempt.report.reporting(ready.actions),
     )
 
@@ -150,6 +152,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
             keeper = Keeper(context.module, lambda: context)
             with recording() as recorder:
                 value = invoke(attempt, attempt.tool.handler, context)
+                keep_state(attempt, context)
                 result = from_value(attempt.call.name, value)
             if not result.ok:
                 take_back()  # what failed has changed nothing

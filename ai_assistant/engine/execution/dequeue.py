@@ -16,20 +16,14 @@ from django.db.models import (
     Subquery,
 )
 
-from ai_assistant.engine.intake.submission import (
-    Accepted,
-    SentPage,
-    Submission,
-    begin,
-    busy,
-    message_of,
-)
+from ai_assistant.engine.intake.submission import begin, busy
+from ai_assistant.engine.intake.values import Accepted, SentPage, Submission
 from ai_assistant.engine.lifecycle import queue
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.models.run import UNFINISHED, Channel, Run, RunState
 from ai_assistant.request_context import below
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import (
@@ -37,7 +31,7 @@ from ai_assistant.safety.identity.session import (
     check_may_write,
     check_user,
 )
-from ai_assistant.types import UserKey
+from ai_assistant.types import SentCommand, UserKey
 
 logger = logging.getLogger("ai_assistant")
 
@@ -109,8 +103,11 @@ def send_now(wanted: SendNowRequest, *, owner: str = "") -> Accepted:
         return _begin(conversation, queued, owner)
     if wanted.queued_id is None:  # the queue continues by itself
         return _with(active, queued)
-    message = message_of(active, queued.key, queued.text)
-    if take_as_answer(active, message, wanted.stamp):
+    message = Message.said(
+        active, queued.key, queued.text, queued.command, label=queued.label
+    )
+    is_of_code = queued.channel == Channel.CODE  # which answers nothing
+    if not is_of_code and take_as_answer(active, message, wanted.stamp):
         queued.delete()
         return Accepted(
             run_id=active.pk,
@@ -179,11 +176,17 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
         conversation_id=conversation.pk,
         key=queued.key,
         text=queued.text,
+        command=SentCommand(**queued.command) if queued.command else None,
+        label=queued.label,
+        run_id=queued.pk if queued.channel == Channel.CODE else None,
+        start_depth=queued.start_depth,
+        context_rounds=queued.context_rounds,
         page=SentPage(
             path=queued.page_path, title=queued.page_title, context=queued.context
         ),
         look_only=queued.look_only,
         profile=queued.profile,
+        agent=queued.agent,
         channel=queued.channel,
         stamp=SessionStamp.of(queued),
     )

@@ -43,6 +43,11 @@ def present() -> list[ExecutorProcess]:
     return [row for row in rows if not is_gone(row.owner)]
 
 
+def is_worked_on() -> bool:
+    """Return whether a process works on what is queued now, this one or another."""
+    return bool(present())
+
+
 def is_left_alone() -> bool:
     """
     Return whether no process will work on a message that is sent now.

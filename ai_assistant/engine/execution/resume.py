@@ -1,6 +1,7 @@
 """The point from which a run continues: its last durable one."""
 
 import json
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,17 +9,22 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.configuration.setup import agent_of_run, begin
 from ai_assistant.engine.execution.steps import StepReply
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
 from ai_assistant.engine.lifecycle.finish import Ending, stopped
-from ai_assistant.engine.loop import Limits, LoopState
+from ai_assistant.engine.lifecycle.hooks import RunHooks
+from ai_assistant.engine.loop import Limits, LoopItem, LoopState, run_loop
 from ai_assistant.engine.storage.eventlog import open_messages
 from ai_assistant.events import Custom, Event
+from ai_assistant.exceptions import ModelError
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Run, RunState
+from ai_assistant.providers.errors import error_text
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import AccessRevoked, check_user
+from ai_assistant.types import Loop
 
 
 @dataclass(kw_only=True, slots=True)
@@ -28,19 +34,37 @@ class Plan:
     run: Run
     user: Any
     state: LoopState
+    limits: Limits
+    loop: Callable[..., AsyncGenerator[LoopItem, None]]
     facts: list[Event]  # to be stored before anything else happens
     ending: Ending | None = None
     last_reply: StepReply | None = None  # it is stored with the end
+    hooks: RunHooks | None = None  # of this stretch, once it has begun
 
 
-def limits() -> Limits:
-    """Return the limits of a run, as the site has set them."""
+def limits(run: Run) -> Limits:
+    """
+    Return the limits of a run, as its agent has them, else the site.
+
+    What the runs before it have used, that hooks let go on, counts as its own.
+    """
+    agent = agent_of_run(run.pk, run.agent)
+    steps, run_s = (agent.steps, agent.run_s) if agent else (0, 0.0)
     return Limits(
-        steps=int(conf.get("LIMITS", "STEPS")),
+        steps=(steps or int(conf.get("LIMITS", "STEPS"))) - run.chain_steps,
         calls=int(conf.get("LIMITS", "CALLS_PER_STEP")),
         same_failures=conf.SAME_FAILURES,
-        running_s=float(conf.get("LIMITS", "RUN_S")),
+        running_s=run_s or float(conf.get("LIMITS", "RUN_S")),
     )
+
+
+def _loop_of(run: Run) -> Callable[..., AsyncGenerator[LoopItem, None]] | None:
+    """Return the loop of the run's agent; None if no app registers it."""
+    agent = agent_of_run(run.pk, run.agent)
+    if agent is None or not agent.loop:
+        return run_loop
+    found: Loop | None = registry.parts("loop").get(agent.loop)
+    return found.function if found else None
 
 
 def load_plan(run_id: UUID) -> Plan:
@@ -48,8 +72,18 @@ def load_plan(run_id: UUID) -> Plan:
     run = Run.objects.select_related("conversation", "stop_request").get(pk=run_id)
     user = fresh_user(run.user_id)
     state = _loop_state(run)
+    if state.step_index == 0:
+        begin(run_id)
     facts = _after_crash(run) if run.epoch > 1 else []
-    return Plan(run=run, user=user, state=state, facts=facts, ending=_ending(run, user))
+    return Plan(
+        run=run,
+        user=user,
+        state=state,
+        limits=limits(run),
+        loop=_loop_of(run) or run_loop,
+        facts=facts,
+        ending=_ending(run, user),
+    )
 
 
 def plan_of(run: Run) -> Plan:
@@ -57,15 +91,24 @@ def plan_of(run: Run) -> Plan:
     # Nobody has asked to stop it: no query asks for that.
     Run._meta.get_field("stop_request").set_cached_value(run, None)
     run.context = json.loads(json.dumps(run.context))  # as it is read
+    begin(run.pk)
     user = fresh_user(run.user_id)
     ending = _ending(run, user)
-    return Plan(run=run, user=user, state=LoopState(), facts=[], ending=ending)
+    return Plan(
+        run=run,
+        user=user,
+        state=LoopState(),
+        limits=limits(run),
+        loop=_loop_of(run) or run_loop,
+        facts=[],
+        ending=ending,
+    )
 
 
 def _loop_state(run: Run) -> LoopState:
     steps = list(run.steps.order_by("index").values_list("index", flat=True))
     if not steps:
-        return LoopState(running_s=run.running_s)
+        return LoopState(running_s=run.chain_s + run.running_s)
     calls = list(run.calls.filter(parent=None).select_related("step"))
     last = [call for call in calls if call.step.index == steps[-1]]
     return LoopState(
@@ -74,7 +117,7 @@ def _loop_state(run: Run) -> LoopState:
         call_count=len(last),
         answered=not last,
         failures=_failures(call for call in calls if call not in last),
-        running_s=run.running_s,
+        running_s=run.chain_s + run.running_s,
     )
 
 
@@ -136,6 +179,9 @@ def _ending(run: Run, user: Any) -> Ending | None:
         check_user(run, user)
     except AccessRevoked as error:
         return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))
+    if _loop_of(run) is None:
+        gone = ModelError("no_agent")
+        return Ending(state=RunState.FAILED, code=gone.code, text=error_text(gone))
     return None
 
 

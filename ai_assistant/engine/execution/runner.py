@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from contextlib import aclosing
 from enum import Enum
 from functools import partial
@@ -12,17 +13,25 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
+from ai_assistant.engine.execution.answer import is_answer
+from ai_assistant.engine.execution.hooked_calls import HookedCall, asked_calls
 from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
     Plan,
     judge_interrupted,
-    limits,
     load_plan,
     plan_of,
     unknown_ending,
 )
+from ai_assistant.engine.execution.rounds import Round, chain_text
 from ai_assistant.engine.execution.steps import Conclusion, StepReply, store_reply
-from ai_assistant.engine.intake.submission import NewRun
+from ai_assistant.engine.execution.updates import (
+    TextUpdates,
+    leave_kept,
+    tell_state,
+    tell_wait,
+)
+from ai_assistant.engine.intake.values import NewRun
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
     SUCCEEDED,
@@ -30,26 +39,35 @@ from ai_assistant.engine.lifecycle.finish import (
     finish,
     stopped,
 )
+from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.object_lock import take, target_of, wants_lock
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter
-from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting, run_loop
+from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting
 from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.announcements import announce_now
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
-from ai_assistant.events import Event, ReasoningContent, TextContent
-from ai_assistant.exceptions import Limited, LostLease, ModelError
+from ai_assistant.events import Event, ReasoningContent, StepFinished, TextContent
+from ai_assistant.exceptions import Limited, LostLease, ModelError, Refused
+from ai_assistant.hooks.points import (
+    AnswerGiven,
+    ModelReplied,
+    RunEnded,
+    StatusChanged,
+)
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import error_text
-from ai_assistant.request_context import below
+from ai_assistant.request_context import at_depth, below
 from ai_assistant.safety.budgets.ledger import settle_open
-from ai_assistant.safety.identity.session import AccessRevoked
+from ai_assistant.safety.identity.session import AccessRevoked, SessionStamp
+from ai_assistant.signals import step_finished
+from ai_assistant.tools.result import HOOK
 from ai_assistant.types import ModelReply
 
 logger = logging.getLogger("ai_assistant")
-
-
 Loaded = tuple[Plan, ProfileModel | None]
 
 
@@ -81,10 +99,11 @@ async def execute(
     writer = RunWriter(hold, group, flusher)
     try:
         # All of its threads get this from the task; see `ambient`.
-        with below(plan.run.script_prefix):
-            ending = await _to_its_end(plan, model, writer)
-        if ending is not None:
-            return await _end(plan, ending, writer)
+        with at_depth(plan.run.start_depth):
+            with below(plan.run.script_prefix):
+                ending = await _to_its_end(plan, model, writer)
+            if ending is not None:
+                return await _end(plan, ending, writer)
     except LostLease:
         logger.info("run %s is executed by another process", hold.run_id)
     return Outcome.OTHER
@@ -93,6 +112,11 @@ async def execute(
 async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> Outcome:
     """Store the end of a run, and its last reply with it."""
     running_s, last = writer.running_s(), plan.last_reply
+    asked = await _asked_at_end(plan, ending)
+    if plan.hooks is not None:
+        leave_kept(plan.hooks, writer)
+    if asked is not None and last is not None:
+        return await _end_with_round(plan, asked, last, writer)
     if last is not None and ending is SUCCEEDED:
         whole = Conclusion(run=plan.run, own=last, running_s=running_s)
         await writer.commit(Closing(do=whole.store, told=whole.told))
@@ -103,11 +127,22 @@ async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> Outcome:
     return Outcome.SUCCEEDED if ending is SUCCEEDED else Outcome.OTHER
 
 
+async def _end_with_round(
+    plan: Plan, asked: Round, last: StepReply, writer: RunWriter
+) -> Outcome:
+    """Store the end of a run, and what a hook has asked for, in one transaction."""
+    whole = Conclusion(run=plan.run, own=last, running_s=writer.running_s())
+    for fact in asked.said:
+        writer.note(fact)
+    await writer.commit(lambda: [*whole.store(), *asked.store()])
+    return Outcome.SUCCEEDED  # whoever executes runs looks for the next one
+
+
 def _load(run_id: UUID) -> Loaded:
     """Return how the run continues; for a new one with its first request ready."""
     load_views()
     plan = load_plan(run_id)
-    if plan.ending is not None or plan.run.epoch > 1:
+    if plan.ending is not None or plan.run.epoch > 1 or plan.state.calls_open:
         return plan, None
     return plan, _ready_model(plan)
 
@@ -218,15 +253,24 @@ class _Turns:
 
 
 async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending | None:
-    calls, turns = DurableCalls(plan.run, writer), _Turns()
-    loop = run_loop(model, calls, plan.state, limits())
+    calls, turns = DurableCalls(plan.run, writer, model.hooks), _Turns()
+    updates = TextUpdates(model.hooks)
+    plan.hooks = model.hooks
+    plan.hooks.scope = plan.hooks.scope or RunScope(plan.run, plan.user)
+    model.writer = writer
+    if not model.has_begun:
+        await tell_state(model.hooks, RunState.RUNNING)
+    loop = plan.loop(model, calls, plan.state, plan.limits, is_answer=is_answer)
     async with aclosing(loop) as items:
         async for item in items:
             if isinstance(item, Waiting):
+                await tell_wait(model.hooks)
                 return None
             if isinstance(item, Finished):
-                return _of_loop(item)
+                return _of_loop(item, plan)
             await _take(item, plan, writer, model)
+            if isinstance(item, TextContent):
+                updates.add(item, plan.state.step_index)
             await turns.after(item)
     return None
 
@@ -242,21 +286,92 @@ async def _take(
         case CallDraft():
             writer.draft(item)
         case ModelReply():
-            own = StepReply(
-                index=plan.state.step_index,
-                reply=item,
-                model=model.name,
-                offer=model.offer,
-                is_reserved=model.spending.has_budgets,
-            )
-            if item.calls:
-                await writer.commit(partial(store_reply, plan.run.pk, own))
-            else:
-                plan.last_reply = own  # the run ends with it
+            await _take_reply(item, plan, writer, model)
         case Waiting() | Finished():
             return
+        case StepFinished() if plan.last_reply is None:
+            writer.note(item)
+            announce_now(step_finished, Run, run_id=plan.run.pk, index=item.index)
+        case StepFinished() if plan.last_reply and plan.last_reply.reply.calls:
+            return  # it is stored behind them
         case _:
             writer.note(item)
+
+
+async def _take_reply(
+    reply: ModelReply, plan: Plan, writer: RunWriter, model: ProfileModel
+) -> None:
+    """Store a reply; the one that ends the run is stored with its end."""
+    own = StepReply(
+        index=plan.state.step_index,
+        reply=reply,
+        model=model.name,
+        profile=model.profile_name,
+        fallback_code=model.fallback_code,
+        offer=model.offer,
+        prompt=model.prompt,
+        is_reserved=model.spending.has_budgets,
+        hooked=await _hooked(reply, plan, model),
+    )
+    leave_kept(model.hooks, writer)
+    if is_answer(reply):
+        plan.last_reply = own
+    else:
+        await writer.commit(partial(store_reply, plan.run.pk, own))
+
+
+async def _hooked(
+    reply: ModelReply, plan: Plan, model: ProfileModel
+) -> Mapping[int, HookedCall]:
+    """Let hooks see a reply, and judge its calls, before it is stored."""
+    hooks, step = model.hooks, plan.state.step_index
+    calls = tuple((call.name, call.arguments_text) for call in reply.calls)
+    replied = ModelReplied(
+        text=reply.text,
+        calls=calls,
+        finish_reason=reply.finish_reason,
+        usage=reply.usage,
+        model=model.name,
+        step=step,
+    )
+    hooks.ask_along(hooks.at("after_model_response"), replied)
+    if is_answer(reply):
+        given = AnswerGiven(text=reply.text, message_id=reply.message_id, step=step)
+        hooks.ask_along(hooks.at("response_complete"), given)
+        if not calls:
+            return {}  # they are asked at the end, which follows and is stored with it
+    # Of too many calls none is carried out.
+    is_within = len(calls) <= plan.limits.calls
+    asked = asked_calls(hooks, reply, model.offer, step) if is_within else []
+    outcomes = await hooks.aask_each([(call.hooks, call.asking) for call in asked])
+    return {
+        call.requested.position: call.hooked(outcome)
+        for call, outcome in zip(asked, outcomes, strict=True)
+    }
+
+
+async def _asked_at_end(plan: Plan, ending: Ending) -> Round | None:
+    """Let hooks see how a run ends; return the round that they ask for."""
+    hooks = plan.hooks
+    if hooks is None:  # it ended before it began
+        hooks = plan.hooks = RunHooks(plan.run, RunScope(plan.run, plan.user))
+    moved, found = hooks.at("status_changed"), hooks.at("run_finished")
+    last = plan.last_reply
+    ended = RunEnded(
+        state=ending.state,
+        text=last.reply.text if last else "",
+        error=ending.text,
+        steps=plan.state.step_index,
+    )
+    state = StatusChanged(state=ending.state)
+    _told, outcome = await hooks.aask_each(
+        [(moved, hooks.asking(state)), (found, hooks.asking(ended))]
+    )
+    wanted = outcome.next_round
+    if wanted is None or ending is not SUCCEEDED:
+        return None
+    # Now: with its end the run forgets its session.
+    return Round(run=plan.run, wanted=wanted, stamp=SessionStamp.of(plan.run))
 
 
 def _first(raised: Exception) -> Exception:
@@ -287,6 +402,8 @@ def _ending_of(plan: Plan, error: Exception) -> Ending:
         )
     if isinstance(error, AccessRevoked):
         return Ending(state=RunState.CANCELLED, code=error.code, text=str(error))
+    if isinstance(error, Refused) and error.code == HOOK:
+        return Ending(state=RunState.FAILED, code=error.code, text=str(error))
     logger.error("run %s failed", plan.run.pk, exc_info=error)
     return Ending(
         state=RunState.FAILED,
@@ -305,13 +422,16 @@ def _asked_to_stop(run_id: UUID) -> Ending | None:
     return None if run is None else stopped(run)
 
 
-def _of_loop(item: Finished) -> Ending:
+def _of_loop(item: Finished, plan: Plan) -> Ending:
     if item.outcome == "succeeded":
         return SUCCEEDED
-    bounds = limits()
+    run, bounds = plan.run, plan.limits
+    steps = bounds.steps + run.chain_steps
     sentences = {
-        "steps": _("Stopped after %(n)d steps. Continue, or ask for less at once.")
-        % {"n": bounds.steps},
+        "steps": chain_text(steps)
+        if run.chain
+        else _("Stopped after %(n)d steps. Continue, or ask for less at once.")
+        % {"n": steps},
         "calls": _(
             "The model asked for more than %(n)d things at once. None of them was "
             "carried out. Ask for less at once."

@@ -1,20 +1,34 @@
 """Store a step: the whole reply of a model, its calls, and what it took."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.accounting.prompts import ShownPrompt, record_prompt
 from ai_assistant.engine.calls.availability import Offer, not_here, use_one_of
 from ai_assistant.engine.calls.provenance import consent, granted, is_granted
 from ai_assistant.engine.calls.versions import remember
+from ai_assistant.engine.execution.answer import carry_out_beside, is_answer
+from ai_assistant.engine.execution.hooked_calls import HookedCall
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.results import record_result, tool_of
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import SUCCEEDED, finish, look_at_end, succeed
 from ai_assistant.engine.lifecycle.steering import told_along
-from ai_assistant.events import CallArguments, CallEnd, CallResult, CallStart, Event
+from ai_assistant.engine.storage.announcements import announce
+from ai_assistant.engine.storage.delegated import STEPPED, tell_root
+from ai_assistant.events import (
+    CallArguments,
+    CallEnd,
+    CallResult,
+    CallStart,
+    Custom,
+    Event,
+    StepFinished,
+)
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message, QueuedMessage
@@ -25,6 +39,8 @@ from ai_assistant.safety.budgets.ledger import ledger_row, settle
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.limits import tool_opens_at
 from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.signals import step_finished
+from ai_assistant.text.redaction.redact import redact_json
 from ai_assistant.tools.arguments import (
     MAX_ARGUMENTS_CHARS,
     arguments_digest,
@@ -34,6 +50,7 @@ from ai_assistant.tools.arguments import (
 )
 from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.tools.result import (
+    HOOK,
     REFUSALS,
     from_exception,
     permission_denied_result,
@@ -64,7 +81,11 @@ class StepReply:
     reply: ModelReply
     model: str
     offer: Offer | None = None
+    prompt: ShownPrompt = field(default_factory=ShownPrompt)
+    profile: str = ""  # whose model it is; empty: that of the run
+    fallback_code: str = ""  # why it is another one's
     is_reserved: bool = True  # its cost, by a row of the ledger
+    hooked: Mapping[int, HookedCall] = field(default_factory=dict)  # by position
 
 
 def store_reply(run_id: UUID, own: StepReply) -> list[Event]:
@@ -72,22 +93,29 @@ def store_reply(run_id: UUID, own: StepReply) -> list[Event]:
     Store a reply as a step; return the events. Requires the lease.
 
     A call that cannot be executed gets its result here, one that needs a person
-    its interrupt; the others are `pending`.
+    its interrupt; the others are `pending`. Beside an answer none is: all have their
+    result then.
     """
     run = Run.objects.get(pk=run_id)
     pinned = _pinned(run, own)
     news = {} if pinned == run.tool_versions else {"tool_versions": pinned}
     Run.objects.filter(pk=run_id).update(attempts=0, **news)
-    reply, offer = own.reply, own.offer
+    reply = own.reply
     calls = [_new_call(run, requested) for requested in reply.calls]
     remember(_tool(run, call.name) for call in calls)
     step, _row = _store_step(run, own, calls)
-    facts: list[Event] = []
+    facts = _note_fallback(run, own)
     user = fresh_user(run.user_id) if calls else None
     for call, requested in zip(calls, reply.calls, strict=True):
         call.step = step
-        facts += _store_call(call, requested, reply.message_id, user, offer)
-    told = list(QueuedMessage.objects.told_to(run)) if calls else []
+        hooked = own.hooked.get(call.position)
+        if hooked is not None:
+            call.hooked = redact_json(hooked.noted(requested))
+        facts += _store_call(call, _as_hooked(requested, hooked), own, user, hooked)
+    if is_answer(reply):
+        return [*facts, StepFinished(index=own.index)] if calls else facts
+    tell_root(run, STEPPED)
+    told = list(QueuedMessage.objects.told_to(run))
     return facts + told_along(run, told) if told else facts
 
 
@@ -111,16 +139,18 @@ class Conclusion:
         run, own = self.run, self.own
         seen = look_at_end(run)
         self.has_queue = seen.has_queue
-        if not seen.is_plain:
+        if not seen.is_plain or own.reply.calls:
             facts = store_reply(run.pk, own)
             return [*facts, *finish(run.pk, SUCCEEDED, running_s=self.running_s)]
         if own.index:
-            run.refresh_from_db(fields=["tool_versions"])  # by an earlier step
+            # By an earlier step.
+            run.refresh_from_db(fields=["tool_versions", "fallback"])
         run.tool_versions = _pinned(run, own)
         _step, row = _store_step(run, own, [])
+        facts = _note_fallback(run, own)
         if not own.index and run.epoch == 1:  # it was all that the run has used
             self.told["usage"] = [row]
-        return succeed(run, running_s=self.running_s)
+        return [*facts, *succeed(run, running_s=self.running_s)]
 
 
 def _pinned(run: Run, own: StepReply) -> dict[str, str]:
@@ -141,16 +171,51 @@ def _store_step(
         model=own.model[:200],
         finish_reason=reply.finish_reason[:40],
         provider_fields=dict(reply.provider_fields),
+        prompt=record_prompt(run, own.prompt),
     )
     insert_row(step)
-    row = ledger_row(run, own.index, model=own.model, is_reserved=own.is_reserved)
+    if is_answer(reply):  # of others it is told when their results are stored
+        announce(step_finished, Run, run_id=run.pk, index=own.index)
+    named = {"model": own.model, "profile": own.profile}
+    row = ledger_row(run, own.index, **named, is_reserved=own.is_reserved)
     settle(row, reply.usage, said_chars=_said_chars(reply))
     return step, row
+
+
+def _note_fallback(run: Run, own: StepReply) -> list[Event]:
+    """Let the run say that another profile's model answers, from this step on."""
+    name = own.profile if own.profile != run.profile else ""
+    if name == run.fallback:
+        return []
+    run.fallback, run.fallback_code = name, own.fallback_code
+    code = {"fallback": name, "fallback_code": own.fallback_code}
+    Run.objects.filter(pk=run.pk).update(**code)
+    said = {"profile": name, "code": own.fallback_code}
+    return [Custom(name="aia.fallback", value=said)]
 
 
 def _said_chars(reply: ModelReply) -> int:
     called = sum(len(call.name) + len(call.arguments_text) for call in reply.calls)
     return len(reply.text) + len(reply.reasoning) + called
+
+
+def _as_hooked(requested: RequestedCall, hooked: HookedCall | None) -> RequestedCall:
+    """Return a call with the arguments that hooks gave it."""
+    if hooked is None or not hooked.changed_by:
+        return requested
+    return replace(requested, arguments_text=hooked.arguments_text)
+
+
+def _refused(hooked: HookedCall | None) -> ToolResult | None:
+    """Return the result of a call that a hook has refused."""
+    if hooked is None or not hooked.refused:
+        return None
+    return ToolResult(
+        ok=False,
+        error=hooked.refused,
+        error_type=HOOK,
+        suggestion=_("Do not try it again unless you are asked to."),
+    )
 
 
 def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
@@ -165,6 +230,7 @@ def _new_call(run: Run, requested: RequestedCall) -> ToolCall:
         effect=tool.effect if tool else "",
         background=tool.execution.background if tool else False,
         version=compute_tool_version(tool) if tool else "",
+        context_rounds=tool.offer.context_rounds if tool else None,
     )
 
 
@@ -194,13 +260,13 @@ def _message(run: Run, reply: ModelReply, calls: list[ToolCall]) -> Message:
 def _store_call(
     call: ToolCall,
     requested: RequestedCall,
-    message_id: str,
+    own: StepReply,
     user: Any,
-    offer: Offer | None,
+    hooked: HookedCall | None,
 ) -> list[Event]:
-    call_id = str(call.pk)
+    call_id, offer = str(call.pk), own.offer
     facts: list[Event] = [
-        CallStart(call_id=call_id, name=call.name, message_id=message_id),
+        CallStart(call_id=call_id, name=call.name, message_id=own.reply.message_id),
         CallArguments(
             call_id=call_id, delta=requested.arguments_text[:MAX_ARGUMENTS_CHARS]
         ),
@@ -216,12 +282,14 @@ def _store_call(
     tool = _tool(call.run, call.name)
     if problem is None and tool is not None:
         verdict = tool_verdict(tool, user=user, module=call.run.module)
-        problem = _problem(call, tool, user, offer, verdict)
+        problem = _problem(call, tool, user, offer, verdict) or _refused(hooked)
         if problem is None:
             _judge(call, tool, verdict)
     call.save(force_insert=True)
     if problem is not None or tool is None:
         return facts + _not_carried_out(call, problem or _unknown_tool(call, offer))
+    if is_answer(own.reply):
+        return facts + carry_out_beside(call, tool)
     return facts + _waits(call, tool)
 
 
@@ -231,7 +299,10 @@ def _judge(call: ToolCall, tool: ToolDefinition, verdict: Verdict) -> None:
         verdict = consent(call, tool, verdict)
     call.asks = verdict.decision == "ask"
     call.asks_because = verdict.reason[:300]
-    if call.asks and tool.approval.preview is None and is_granted(call.run, tool):
+    if demanded := call.hooked.get("approval"):
+        # Each time: what was allowed for the whole answer does not cover it.
+        call.asks, call.asks_because = True, demanded
+    elif call.asks and tool.approval.preview is None and is_granted(call.run, tool):
         call.approved, call.asks_because = True, granted()
 
 
@@ -272,9 +343,12 @@ def _problem(
             suggestion=verdict.reason,
         )
     if offer is not None and tool.name not in offer.names:
-        writes = tool.effect in WRITING
         return not_here(
-            tool.name, writes=writes, read_only=offer.read_only, names=offer.names
+            tool.name,
+            writes=tool.effect in WRITING,
+            read_only=offer.read_only,
+            names=offer.names,
+            agent=offer.agent,
         )
     opens_at = tool_opens_at(user.pk, tool) if tool.execution.rate else None
     return rate_limited(call.name, opens_at) if opens_at else None

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from ai_assistant.engine.intake.submission import ClientNames, check_unused, clean_text
+from ai_assistant.engine.intake.submission import check_unused, clean_text
+from ai_assistant.engine.intake.values import ClientNames
 from ai_assistant.engine.interrupts.answers import answer_now
 from ai_assistant.engine.interrupts.base import Answer, Decided, lock_run
 from ai_assistant.engine.interrupts.browser import FromPage, finish_now

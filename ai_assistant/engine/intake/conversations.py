@@ -12,13 +12,20 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.intake.submission import clean_text
 from ai_assistant.engine.lifecycle.finish import Ending
 from ai_assistant.engine.queries import conversations, get_or_404, runs, unread
+from ai_assistant.engine.storage.announcements import announce
+from ai_assistant.engine.storage.delegated import unfinished_below
 from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.clock import Now, free
-from ai_assistant.models.conversation import Conversation, Feedback
+from ai_assistant.models.conversation import (
+    Conversation,
+    ConversationQuerySet,
+    Feedback,
+)
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.safety.audit import record
+from ai_assistant.signals import conversation_deleted
 from ai_assistant.text.redaction.redact import redact_values
 from ai_assistant.types import UserKey
 
@@ -151,6 +158,7 @@ def delete(
         raise _missing()
     active = Run.objects.filter(conversation_id=conversation_id, state__in=UNFINISHED)
     unfinished = list(active.values_list("pk", flat=True))
+    unfinished += unfinished_below(conversation_id)
     if for_good and unfinished:
         raise Refused(
             "busy", _("The assistant is still working on this. Stop it first.")
@@ -159,8 +167,11 @@ def delete(
         own.delete()
     else:
         own.update(deleted_at=Now())
+        _below(conversation_id).update(deleted_at=Now())
     details = {"conversation": str(conversation_id)}
     record("conversation.deleted", user=user_id, details=details, ip=ip)
+    named = {"conversation_id": conversation_id, "for_good": for_good}
+    announce(conversation_deleted, Conversation, **named)
     return unfinished
 
 
@@ -170,8 +181,15 @@ def restore(user_id: UserKey, conversation_id: UUID, ip: str = "") -> None:
     deleted = Conversation.objects.filter(pk=conversation_id, owner_id=user_id)
     if not deleted.exclude(deleted_at=None).update(deleted_at=None):
         raise Refused("not_found", _("This conversation has been deleted for good."))
+    _below(conversation_id).update(deleted_at=None)
     details = {"conversation": str(conversation_id)}
     record("conversation.restored", user=user_id, details=details, ip=ip)
+
+
+def _below(conversation_id: UUID) -> ConversationQuerySet:
+    """Return the conversations of agents that were asked in this one."""
+    runs = Run.objects.filter(root__conversation_id=conversation_id)
+    return Conversation.objects.filter(pk__in=runs.values("conversation_id"))
 
 
 def purge_deleted(*, now: bool = False) -> int:
@@ -184,8 +202,9 @@ def purge_deleted(*, now: bool = False) -> int:
     if not now and not _is_due():
         return 0
     before = Now() - timedelta(seconds=UNDO_S + GRACE_S)
-    late = Conversation.objects.filter(deleted_at__lt=before)
+    late = Conversation.objects.filter(deleted_at__lt=before, parent_call=None)
     late = late.exclude(runs__state__in=UNFINISHED).order_by("deleted_at")
+    late = late.exclude(runs__delegated__state__in=UNFINISHED)
     keys = list(late.values_list("pk", flat=True)[:PURGED_AT_ONCE])
     return sum(bool(unless_locked(_purge, key)) for key in keys)
 

@@ -16,7 +16,8 @@ KNOWN = """
 SELECT {now},
   (SELECT COUNT(*) FROM {run} WHERE user_id = %s AND state IN ({at_work})),
   EXISTS (SELECT 1 FROM {conversation} WHERE (id = %s OR (owner_id = %s AND thread_id = %s
-    AND thread_id <> '')) AND NOT (owner_id = %s AND deleted_at IS NULL)),
+    AND thread_id <> '')) AND NOT (owner_id = %s AND deleted_at IS NULL
+    AND parent_call_id IS NULL)),
   EXISTS (SELECT 1 FROM {message} JOIN {conversation} ON conversation_id = {conversation}.id
     WHERE {message}.key = %s AND owner_id = %s),
   EXISTS (SELECT 1 FROM {queued} WHERE user_id = %s AND key = %s),
@@ -31,7 +32,7 @@ class Known:
 
     now: float  # by the database's clock
     load: int  # runs at work for the user
-    is_anothers: bool  # the conversation, or it is deleted
+    is_anothers: bool  # the conversation, or it is deleted, or of a call
     is_repeat: bool  # a message of that key was sent before
     has_queue: bool
     has_run: bool  # that is unfinished

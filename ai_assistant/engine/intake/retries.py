@@ -9,17 +9,17 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import labelled_profiles
-from ai_assistant.engine.intake.submission import Lineage, SentPage, Submission
+from ai_assistant.engine.intake.values import Lineage, SentPage, Submission
 from ai_assistant.engine.lifecycle.finish import BUDGET
 from ai_assistant.engine.queries import get_or_404, runs
 from ai_assistant.engine.storage.branches import tree_of
-from ai_assistant.engine.storage.history import question_of
+from ai_assistant.engine.storage.told import question_of
 from ai_assistant.exceptions import Refused
-from ai_assistant.models.conversation import Message
+from ai_assistant.models.conversation import COMMAND_KEYS, Message
 from ai_assistant.models.run import Run, RunKind, RunState
 from ai_assistant.prompts.system import WISHES
 from ai_assistant.safety.identity.session import SessionStamp
-from ai_assistant.types import UserKey
+from ai_assistant.types import SentCommand, UserKey
 
 MOST_PARTS = 200  # that are looked for above a run
 
@@ -74,11 +74,14 @@ def again_submission(
     """
     run = ended_run(user_id, run_id)
     retries = is_asked_again(run)
-    asked = question_of(run) if retries else None
+    asked = question_of(run.pk) if retries else None
+    text, command = _all_said(run) if asked else (_("Go on."), None)
     return replace(
         _like(run, session),
         key=_key("retry" if retries else "continue", key),
-        text=_all_said(run) if asked else _("Go on."),
+        text=text,
+        command=command,
+        label=_label(run) if asked else Message.Label.USER,
         lineage=Lineage(
             kind=_beside_kind(run, RunKind.RETRY) if retries else RunKind.CONTINUE,
             continues=run.pk,
@@ -109,7 +112,7 @@ def regenerate_submission(
         raise Refused(
             "bad_request", _("This page is out of date. Reload it and try again.")
         )
-    asked = question_of(run)
+    asked = question_of(run.pk)
     again = _beside(run, version)
     lineage = replace(
         again.lineage,
@@ -120,7 +123,9 @@ def regenerate_submission(
     return replace(
         again,
         key=_key(str(run.pk), version.key, wish, profile, page.path if page else ""),
-        text=asked.text if asked else "",
+        text=asked.typed if asked else "",
+        command=_command_of(asked),
+        label=_label(run),
         page=page or again.page,
         lineage=lineage,
         profile=profile or run.profile,
@@ -131,11 +136,12 @@ def edited_submission(version: Version, text: str) -> Submission:
     """
     Return what is sent for another question in the place of that of a run.
 
-    Raise Refused not_found, or not_ended.
+    What code of the site has written there stays its words, whatever was changed of
+    them. Raise Refused not_found, or not_ended.
     """
     run = ended_run(version.user_id, version.run_id)
     key = _key(str(run.pk), version.key)
-    return replace(_beside(run, version), key=key, text=text)
+    return replace(_beside(run, version), key=key, text=text, label=_label(run))
 
 
 def ended_run(user_id: UserKey, run_id: UUID) -> Run:
@@ -157,6 +163,8 @@ def _like(run: Run, session: SessionStamp) -> Submission:
         page=SentPage(path=run.page_path, title=run.page_title, context=run.context),
         stamp=session,
         look_only=run.look_only,
+        agent=run.agent,
+        context_rounds=run.context_rounds,
     )
 
 
@@ -169,12 +177,34 @@ def _beside(run: Run, version: Version) -> Submission:
     )
 
 
-def _all_said(run: Run) -> str:
+def _command_of(message: Message | None) -> SentCommand | None:
+    """Return the command that was sent; it is not expanded another time."""
+    if message is None or not message.command:
+        return None
+    kept = {name: message.command[name] for name in COMMAND_KEYS}
+    return SentCommand(prompt=message.text, **kept)
+
+
+def _all_said(run: Run) -> tuple[str, SentCommand | None]:
     """Return the question of a run, with what the person said while it worked."""
+    rows = Message.objects.filter(run=run, role=Message.Role.USER).order_by("position")
+    said = list(rows)
+    prompt = "\n\n".join(one.text for one in said)
+    if len(prompt) > int(conf.get("LIMITS", "MESSAGE_CHARS")):
+        return said[0].typed, _command_of(said[0])
+    typed = "\n\n".join(one.typed for one in said)
+    # The site's words stay the site's: they are no command of the person's own.
+    commands = [one for one in map(_command_of, said) if one is not None]
+    command = min(commands, key=lambda one: one.label != "site", default=None)
+    return typed, replace(command, prompt=prompt) if command else None
+
+
+def _label(run: Run) -> str:
+    """Return what the words that a run was asked with may cause: the least of them."""
     said = Message.objects.filter(run=run, role=Message.Role.USER)
-    texts = [message.text for message in said.order_by("position")]
-    whole = "\n\n".join(texts)
-    return whole if len(whole) <= int(conf.get("LIMITS", "MESSAGE_CHARS")) else texts[0]
+    found = set(said.values_list("label", flat=True))
+    labels = (Message.Label.DATA, Message.Label.SITE)
+    return next((label for label in labels if label in found), Message.Label.USER)
 
 
 def _beside_kind(run: Run, kind: RunKind) -> RunKind:

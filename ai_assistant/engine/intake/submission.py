@@ -1,28 +1,40 @@
 """Accept a message: conversation, message, run and first event, in one transaction."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
-from ai_assistant import conf
-from ai_assistant.conf import DEFAULT
+from ai_assistant import conf, signals
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.accounting.audit import run_started
 from ai_assistant.engine.accounting.usage import check_before_start
 from ai_assistant.engine.intake.lookup import Known, look_up
+from ai_assistant.engine.intake.received import (
+    as_received,
+    begin_state,
+    profile_of,
+    with_agent,
+)
+from ai_assistant.engine.intake.values import (
+    Accepted,
+    ClientNames,
+    Lineage,
+    NewRun,
+    Submission,
+)
 from ai_assistant.engine.lifecycle import queue
+from ai_assistant.engine.lifecycle.hooks import state_event
 from ai_assistant.engine.lifecycle.steering import take_along, take_as_answer
+from ai_assistant.engine.storage.announcements import announce
 from ai_assistant.engine.storage.branches import before_next
-from ai_assistant.engine.storage.eventlog import StoredEvent, append_events
+from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.units import unit
-from ai_assistant.events import RunStarted
+from ai_assistant.events import Event, RunStarted
 from ai_assistant.exceptions import Refused
+from ai_assistant.hooks.state import of_site
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
@@ -39,96 +51,15 @@ from ai_assistant.modules.resolve import module_for
 from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.safety.limits import check_message_rate
 from ai_assistant.text.redaction.redact import redact, redact_json, redact_values
 from ai_assistant.text.unicode import is_control, join_surrogates
-from ai_assistant.types import UserKey
 
 TITLE_CHARS = 60
 KEY_CHARS = 64
 PATH_CHARS = 2000
 KEPT_CONTROLS = "\n\t"
 MOST_LOADED = 20  # tools that find_tools has found in a conversation, the latest
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ClientNames:
-    """The ids that a client of another protocol gives to what it sends."""
-
-    run: str
-    thread: str = ""  # empty: it uses the server's id
-    message: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SentPage:
-    """The page that a message is sent from, and what it adds: see Run.context."""
-
-    path: str = ""
-    title: str = ""
-    context: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Lineage:
-    """How the new run comes from earlier ones."""
-
-    kind: RunKind = RunKind.MESSAGE
-    continues: UUID | None = None
-    beside: UUID | None = None  # the run of which this is another version
-    wish: str = ""  # how to answer this time, see prompts.system
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Submission:
-    """A message that a person sends. `key` makes a repeat harmless."""
-
-    user_id: UserKey
-    conversation_id: UUID
-    key: str
-    text: str
-    page: SentPage = SentPage()
-    stamp: SessionStamp = field(default_factory=SessionStamp)
-    channel: str = Channel.PANEL
-    client: ClientNames | None = None
-    lineage: Lineage = Lineage()
-    look_only: bool = False  # nothing may be changed
-    steers: bool = False  # a run under way may read it in its next step
-    profile: str = DEFAULT
-
-    @property
-    def is_message(self) -> bool:
-        """Whether a person has typed it, as a message of its own."""
-        return self.lineage.kind == RunKind.MESSAGE
-
-    @property
-    def may_wait(self) -> bool:
-        """Whether the message may be queued: AG-UI clients have a rule of their own."""
-        return self.is_message and self.channel != Channel.AGUI
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewRun:
-    """The rows of a run that was stored just now, so that nobody reads them again."""
-
-    run: Run
-    message: Message
-    events: Sequence[StoredEvent]
-    is_first: bool  # in its conversation
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Accepted:
-    """The outcome of a submission. `hold` is set if this process executes the run."""
-
-    run_id: UUID
-    conversation_id: UUID
-    is_new: bool
-    hold: Hold | None = None
-    woken: bool = False  # the text answered a run that waited
-    queued: UUID | None = None  # it waits for the end of that run, as this row
-    rows: NewRun | None = field(default=None, compare=False)  # as they were stored
 
 
 def clean_text(text: str, most: int = 0) -> str:
@@ -167,6 +98,7 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
     """
     # A person may speak of what looks like a key; the site's own is never stored.
     text = redact_values(clean_text(submission.text))
+    submission = as_received(submission, text)
     if not 0 < len(submission.key) <= KEY_CHARS:
         raise Refused("bad_key", _("Reload the page and send the message again."))
     try:
@@ -179,6 +111,7 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 @unit
 def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     conversation = _continued(submission)
+    submission = with_agent(conversation, submission)
     thread = submission.client.thread if submission.client else ""
     named = conversation.pk if conversation else submission.conversation_id
     known = look_up(submission.user_id, named, submission.key, thread)
@@ -233,11 +166,13 @@ def begin(
     `accept` does, for what is used up.
     """
     known = known or look_up(submission.user_id, conversation.pk)
-    _check_load(known.load)
-    _check_limits(submission, text)
+    if submission.root is None:  # else it is a part of an answer that was begun
+        _check_load(known.load)
+        _check_limits(submission, text)
     run = _run(conversation, submission)
     if not is_new:
         _stand(run, conversation, submission.lineage)
+    begin_state(run, submission)
     if owner:
         run.state, run.owner, run.epoch = RunState.RUNNING, owner, 1
         run.lease_until = known.now + float(conf.get("LEASE_S"))
@@ -266,8 +201,9 @@ def _continued(submission: Submission) -> Conversation | None:
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
     own = Conversation.objects.own(submission.user_id).filter(**named)
     # A write first: it takes the lock, and two simultaneous messages queue up.
-    # Who continues has read it.
-    return own.get() if own.update(updated_at=Now(), read_at=Now()) else None
+    # Who continues has read it; code of the site has not.
+    read = {} if submission.channel == Channel.CODE else {"read_at": Now()}
+    return own.get() if own.update(updated_at=Now(), **read) else None
 
 
 def _new_conversation(submission: Submission, text: str) -> Conversation:
@@ -285,10 +221,12 @@ def _new_conversation(submission: Submission, text: str) -> Conversation:
 
 
 def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
-    message = message_of(active, submission.key, text, submission.client)
+    message = _message(active, submission, text)
     if submission.steers:  # what is asked meanwhile, it does not answer
         return _tell(active, submission, message)
-    if submission.is_message and take_as_answer(active, message, submission.stamp):
+    # Code of the site answers nothing for its person.
+    may_answer = submission.is_message and submission.channel != Channel.CODE
+    if may_answer and take_as_answer(active, message, submission.stamp):
         return Accepted(
             run_id=active.pk,
             conversation_id=active.conversation_id,
@@ -303,7 +241,7 @@ def _to_active(active: Run, submission: Submission, text: str) -> Accepted:
 def _tell(active: Run, submission: Submission, message: Message) -> Accepted:
     """Let the next step of a run read a message; without one it waits for the end."""
     queued = QueuedMessage.objects.sent_as(submission.user_id, submission.key)
-    queued = queued or _enqueue(active.conversation, submission, message.text)
+    queued = queued or _enqueue(active.conversation, submission, message.typed)
     if not take_along(active, message, look_only=submission.look_only):
         raise busy()
     queue.told(active, queued)
@@ -315,10 +253,13 @@ def _enqueue(
 ) -> QueuedMessage:
     run = _run(conversation, submission)
     queued = QueuedMessage(
+        id=run.pk,  # that of its run, if code of the site has been told it
         conversation=conversation,
         user_id=submission.user_id,
         key=submission.key,
         text=text,
+        command=submission.command.stored() if submission.command else {},
+        label=submission.label,
         **run.sent_fields(),
     )
     queue.add_to_queue(queued)
@@ -361,15 +302,17 @@ def _check_limits(submission: Submission, text: str) -> None:
 def _run(conversation: Conversation, submission: Submission) -> Run:
     page, lineage = submission.page, submission.lineage
     return Run(
-        id=uuid.uuid4(),
+        id=submission.run_id or uuid.uuid4(),
         conversation=conversation,
         user_id=submission.user_id,
         kind=lineage.kind,
         continues_id=lineage.continues,
+        root_id=submission.root,
         wish=lineage.wish,
-        profile=submission.profile,
+        profile=profile_of(submission),
+        agent=submission.agent or "",
         idempotency_key=submission.key,
-        page_path=redact(_path(page.path)),
+        page_path=redact(site_path(page.path)),
         script_prefix=script_prefix(),
         page_title=redact(join_surrogates(page.title))[:300],
         module=module_for(page_info(page.path)).id,
@@ -377,6 +320,8 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         look_only=submission.look_only,
         **submission.stamp.fields(),
         channel=submission.channel,
+        start_depth=submission.start_depth,
+        context_rounds=submission.context_rounds,
         next_seq=2,
     )
 
@@ -384,15 +329,22 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
 def _begin(run: Run, submission: Submission, text: str, *, is_new: bool) -> Accepted:
     """Store a new run with its message and its first event."""
     insert_row(run)
-    message = message_of(run, submission.key, text, submission.client)
-    if run.kind == RunKind.CONTINUE:
+    message = _message(run, submission, text)
+    if run.kind == RunKind.CONTINUE and submission.label == Message.Label.USER:
         message.origin = Message.Origin.APP
+    if submission.root is not None:
+        message.origin = Message.Origin.AGENT
     if is_new:
         message.position = 0
         insert_row(message)
     else:
         Message.objects.append(message)
-    events = append_events(run.pk, [RunStarted()], first_seq=1, epoch=run.epoch)
+    facts: list[Event] = [RunStarted()]
+    if of_site(run.state_values):
+        facts.append(state_event(run.state_version, {}, run.state_values))
+    events = append_events(run.pk, facts, first_seq=1, epoch=run.epoch)
+    ids = {"run_id": run.pk, "conversation_id": run.conversation_id}
+    announce(signals.run_started, Run, **ids, user_id=run.user_id)
     if submission.client is not None:
         named = submission.client.run
         insert_row(ClientRun(conversation=run.conversation, run=run, client_id=named))
@@ -415,25 +367,20 @@ def _stand(run: Run, conversation: Conversation, lineage: Lineage) -> None:
         run.after_id = before.pk
         # The names of the tools that the model has found there: it keeps them.
         run.loaded_tools = before.loaded_tools[-MOST_LOADED:]
+        run.state_values = before.state_values
+        run.state_version, run.state_data = before.state_version, before.state_data
     if conversation.shown_run_id is not None:
         Conversation.objects.filter(pk=conversation.pk).update(shown_run=None)
 
 
-def _path(said: str) -> str:
+def site_path(said: str) -> str:
     """Return the path of a page of this site, or nothing: it is part of the prompt."""
     is_path = said.startswith("/") and said.isprintable() and " " not in said
     return said[:PATH_CHARS] if is_path else ""
 
 
-def message_of(
-    run: Run, key: str, text: str, client: ClientNames | None = None
-) -> Message:
-    """Return what a person says to a run, not stored yet."""
-    return Message(
-        conversation_id=run.conversation_id,
-        run=run,
-        key=key,
-        client_id=client.message if client else "",
-        role=Message.Role.USER,
-        parts=[{"type": "text", "text": text}],
-    )
+def _message(run: Run, submission: Submission, text: str) -> Message:
+    command = submission.command.stored() if submission.command else {}
+    message = Message.said(run, submission.key, text, command, label=submission.label)
+    message.client_id = submission.client.message if submission.client else ""
+    return message

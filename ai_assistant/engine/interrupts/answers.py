@@ -16,12 +16,13 @@ from ai_assistant.engine.interrupts.base import (
     store_facts,
     waiting_for_person,
 )
+from ai_assistant.engine.storage.delegated import calls_above
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import SESSION, WAITING, Run
+from ai_assistant.models.run import SESSION, WAITING, Channel, Run
 from ai_assistant.safety.audit import came_from
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import SessionStamp, check_user
@@ -47,6 +48,7 @@ def answer_now(reply: Answer) -> Decided:
         came_from(reply.stamp.ip)
         take_over_by(run, reply.stamp)
     check_user(run, fresh_user(reply.user_id))
+    _check_present(run, interrupt, reply)
     if interrupt.expires_at and interrupt.expires_at < clock.now():
         raise Refused("expired", _("This approval has expired. Ask for it again."))
     text = redact_values(reply.text.strip())[:ANSWER_CHARS]
@@ -55,6 +57,26 @@ def answer_now(reply: Answer) -> Decided:
 
 
 answer = unit(answer_now)
+
+
+def _check_present(run: Run, interrupt: Interrupt, reply: Answer) -> None:
+    """
+    Raise Refused session if nobody is signed in where that is needed.
+
+    What code of the site wants to change, a person has to see: neither that code nor
+    a program with a token approves it.
+    """
+    is_approval = interrupt.kind == Interrupt.Kind.APPROVAL
+    if run.channel != Channel.CODE or not is_approval or reply.decision == "deny":
+        return
+    if reply.stamp is None or not reply.stamp.session_digest:
+        raise Refused(
+            "session",
+            _(
+                "Code of this site has asked for this: sign in, and approve it in the "
+                "panel."
+            ),
+        )
 
 
 def take_over_by(run: Run, session: SessionStamp) -> None:
@@ -69,9 +91,13 @@ def take_over_by(run: Run, session: SessionStamp) -> None:
             "scope",
             _("The assistant awaits an answer: this needs the scope “approve”."),
         )
+    if run.channel == Channel.CODE and not session.session_digest:
+        return  # it belongs to no token
     for name, value in session.fields().items():
         setattr(run, name, value)
     run.save(update_fields=SESSION)
+    for call in calls_above(run):  # what waits for it continues in that session, too
+        Run.objects.filter(pk=call.run_id).update(**session.fields())
 
 
 def answer_by_message(run: Run, text: str, session: SessionStamp) -> list[Event] | None:

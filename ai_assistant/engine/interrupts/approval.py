@@ -28,7 +28,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
-from ai_assistant.models.run import RunState
+from ai_assistant.models.run import Channel, RunState
 from ai_assistant.safety.identity.permissions import fresh_user, may_call
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.text.redaction.redact import redact_values_json
@@ -259,10 +259,13 @@ def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) 
 
 
 def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None:
-    if tool.effect != "write" or tool.execution.external:
+    is_of_code = interrupt.run.channel == Channel.CODE  # each write of it is asked for
+    if tool.effect != "write" or tool.execution.external or is_of_code:
         raise Refused(
             "not_for_run",
-            _("This has to be approved each time: it may be impossible to undo."),
+            _("This has to be approved each time: code of this site has asked for it.")
+            if is_of_code
+            else _("This has to be approved each time: it may be impossible to undo."),
         )
     model = values.from_json(interrupt.proposal).model if interrupt.proposal else ""
     Grant.objects.get_or_create(

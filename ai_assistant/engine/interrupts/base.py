@@ -22,6 +22,13 @@ from ai_assistant.engine.interrupts.results import (
     record_result,
 )
 from ai_assistant.engine.queries import interrupts
+from ai_assistant.engine.storage.announcements import announce
+from ai_assistant.engine.storage.delegated import (
+    STEPPED,
+    WAITS,
+    conversation_shown,
+    tell_root,
+)
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Custom, Event
@@ -31,6 +38,7 @@ from ai_assistant.models.clock import Now
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import WAITING, Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
+from ai_assistant.signals import interrupt_opened
 from ai_assistant.text.redaction.redact import redact, redact_json, redact_values_json
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import JSON, ToolResult, UserKey
@@ -72,7 +80,11 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """`queued` means that the run can continue now."""
+    """
+    What was decided. `queued` means that the run can continue now.
+
+    The conversation is the one in which the person sees it.
+    """
 
     run_id: UUID
     conversation_id: UUID
@@ -103,6 +115,10 @@ class InterruptKind:
         row.request = redact_values_json(row.request)
         row.save(force_insert=True)
         self.opened(row)
+        named = {"run_id": call.run_id, "call_id": call.pk, "interrupt_id": row.pk}
+        announce(interrupt_opened, Run, **named, kind=str(row.kind))
+        if self.is_for_person:
+            tell_root(call.run, WAITS)
         return _fact(row)
 
     def opened(self, interrupt: Interrupt) -> None:
@@ -232,6 +248,11 @@ def waiting_for_person(**of: Any) -> QuerySet[Interrupt]:
     return Interrupt.objects.filter(status=OPEN, kind__in=kinds, **of)
 
 
+def waiting_below(run: Run) -> QuerySet[Interrupt]:
+    """Return those of a run, and of the agents that work for it."""
+    return waiting_for_person().filter(Q(run=run) | Q(run__root=run))
+
+
 def late_interrupts() -> QuerySet[Interrupt]:
     """Return the open rows of all kinds that have waited too long."""
     late = Q(pk__in=())
@@ -252,6 +273,9 @@ def close_interrupts(interrupts: QuerySet[Interrupt], status: str) -> list[Event
     )
     for row in rows:
         _kinds[row.kind].closed(row, status)
+    asked = [row.run for row in rows if _kinds[row.kind].is_for_person]
+    if asked:
+        tell_root(asked[0], STEPPED)
     return [_fact(row) for row in rows]
 
 
@@ -340,7 +364,8 @@ def store_facts(run: Run, facts: list[Event]) -> Decided:
     """Append the decision to the log, and let the run continue if it can."""
     queued = settle_wait(run.pk)
     append_by_state(run.pk, facts, epoch=run.epoch)
-    return Decided(run_id=run.pk, conversation_id=run.conversation_id, queued=queued)
+    shown_in = conversation_shown(run)
+    return Decided(run_id=run.pk, conversation_id=shown_in, queued=queued)
 
 
 def _fact(interrupt: Interrupt) -> Event:

@@ -6,13 +6,23 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.accounting.audit import call_ended
+from ai_assistant.engine.storage.announcements import announce
 from ai_assistant.events import CallResult, Custom, Event
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
+from ai_assistant.signals import tool_executed
 from ai_assistant.tools.page.browser_tools import client_tools
-from ai_assistant.tools.result import result_preview, storable_result, text_for_model
+from ai_assistant.tools.result import (
+    HOOK,
+    READ_RESULT,
+    cut_result,
+    is_cut,
+    result_preview,
+    storable_result,
+    whole_text,
+)
 from ai_assistant.tools.summary import summary_of, table_of
 from ai_assistant.types import ToolDefinition, ToolResult
 
@@ -33,14 +43,14 @@ def record_result(
     """
     Record the one result of an open call; return the facts, none if it had one.
 
-    `status` is complete or failed by the result, unless it is given; denied if the
-    page of the run keeps the call from what it would change.
+    `status` is complete or failed by the result, unless it is given; denied if a hook
+    or the page of the run keeps the call from what it would change.
     """
-    if not status and result.error_type == NOT_HERE:
-        status, reason = CallStatus.DENIED, NOT_HERE
+    if not status and result.error_type in (NOT_HERE, HOOK):
+        status, reason = CallStatus.DENIED, result.error_type
     result = storable_result(result)
     status = status or (CallStatus.COMPLETE if result.ok else CallStatus.FAILED)
-    text = text_for_model(result)
+    text = _text_for_model(call, result)
     changed = ToolCall.objects.filter(pk=call.pk, status__in=OPEN_CALL).update(
         status=status,
         reason=reason,
@@ -58,7 +68,23 @@ def record_result(
     if not changed:
         return []
     call_ended(call, result, status=status, reason=reason)
+    named = {"run_id": call.run_id, "call_id": call.pk, "tool": call.name}
+    announce(tool_executed, Run, **named, status=str(status))
     return [CallResult(call_id=str(call.pk), status=status, content=text)]
+
+
+def _text_for_model(call: ToolCall, result: ToolResult) -> str:
+    """Return what the model reads; if that is cut, it is offered the rest."""
+    text = whole_text(result)
+    # What another tool has called is not read by the model, and a piece is no whole.
+    is_readable = call.parent_id is None and call.name != READ_RESULT
+    if not (is_readable and is_cut(text)):
+        return cut_result(text)
+    run = Run.objects.only("loaded_tools").get(pk=call.run_id)
+    if READ_RESULT not in run.loaded_tools:
+        loaded = [*run.loaded_tools, READ_RESULT]
+        Run.objects.filter(pk=run.pk).update(loaded_tools=loaded)
+    return cut_result(text, str(call.pk))
 
 
 def call_moved(call: ToolCall, status: str) -> Event:

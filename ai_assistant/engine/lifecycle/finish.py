@@ -12,8 +12,10 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.accounting.audit import run_ended
 from ai_assistant.engine.interrupts.base import close_interrupts
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
+from ai_assistant.engine.lifecycle.delegated import answer_above
 from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.engine.storage.announcements import announce
 from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
 from ai_assistant.engine.storage.lease import db_id
 from ai_assistant.events import CallResult, Event, RunError, RunFinished
@@ -21,12 +23,14 @@ from ai_assistant.models import clock
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import Run, RunState, StopRequest
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.registry import registry
 from ai_assistant.safety.budgets.ledger import settle_open
 from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.signals import run_finished
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.types import ToolResult
@@ -100,10 +104,11 @@ def stopped(run: Run) -> Ending:
 
 USED = f"UPDATE {Conversation._meta.db_table} SET updated_at = {{now}} WHERE id = %s"
 AT_END = f"""
-SELECT stop_requested,
+SELECT stop_requested, root_id IS NOT NULL,
   EXISTS (SELECT 1 FROM {StopRequest._meta.db_table} WHERE run_id = run.id),
   EXISTS (SELECT 1 FROM {ToolCall._meta.db_table}
     WHERE run_id = run.id AND status = '{CallStatus.UNKNOWN}'),
+  EXISTS (SELECT 1 FROM {ObjectLock._meta.db_table} WHERE run_id = run.id),
   EXISTS (SELECT 1 FROM {QueuedMessage._meta.db_table}
     WHERE conversation_id = run.conversation_id AND dropped_at IS NULL)
 FROM {Run._meta.db_table} run WHERE id = %s
@@ -120,7 +125,8 @@ UPDATE {Run._meta.db_table} SET state = '{RunState.SUCCEEDED}', owner = '',
 class AtEnd:
     """What is seen of a run that succeeds, with its lease and its conversation locked."""
 
-    is_plain: bool  # nobody has stopped it, and nothing is unknown
+    # Nobody has stopped or delegated it, nothing is unknown, and it holds no lock.
+    is_plain: bool
     has_queue: bool  # a message waits for its end
 
 
@@ -144,8 +150,8 @@ def succeed(run: Run, *, running_s: float) -> list[Event]:
         arguments = [running_s, *moment, versions, db_id(run.pk)]
         cursor.execute(SUCCEED.format(now=now), arguments)
     run.state, run.owner, run.session_sealed = RunState.SUCCEEDED, "", ""
-    let_go(run)
     clean_up_later(run)
+    _announce_end(run)
     return [_last_fact(SUCCEEDED)]
 
 
@@ -184,7 +190,20 @@ def finish(run_id: UUID, ending: Ending, *, running_s: float = 0.0) -> list[Even
     run_ended(run)
     let_go(run)
     clean_up_later(run)
+    answer_above(run, ending)
+    _announce_end(run)
     return [*facts, _last_fact(ending)]
+
+
+def _announce_end(run: Run) -> None:
+    announce(
+        run_finished,
+        Run,
+        run_id=run.pk,
+        conversation_id=run.conversation_id,
+        user_id=run.user_id,
+        state=str(run.state),
+    )
 
 
 def _close_calls(run: Run) -> list[CallResult]:

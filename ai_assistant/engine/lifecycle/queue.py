@@ -16,7 +16,7 @@ from ai_assistant.engine.storage.units import unit
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.run import UNFINISHED, Run, RunState
+from ai_assistant.models.run import UNFINISHED, Channel, Run, RunState
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
 
@@ -130,7 +130,7 @@ def drop(user_id: UserKey, conversation_id: UUID, queued_id: UUID) -> None:
     rows.filter(dropped_at__lt=Now() - REPEATS).delete()
     # Its key stays a while: the browser may be about to send it again.
     rows.filter(pk=queued_id).update(
-        dropped_at=Now(), text="", context={}, page_path="", page_title=""
+        dropped_at=Now(), text="", command={}, context={}, page_path="", page_title=""
     )
 
 
@@ -181,4 +181,6 @@ def _gone() -> Refused:
 
 
 def _waiting_of(**session: object) -> "QuerySet[QueuedMessage]":
-    return QueuedMessage.objects.filter(Q(**session), dropped_at=None)
+    """Return what waits of a session or token; code of the site has none."""
+    rows = QueuedMessage.objects.filter(Q(**session), dropped_at=None)
+    return rows.exclude(channel=Channel.CODE)

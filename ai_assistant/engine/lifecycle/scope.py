@@ -3,9 +3,10 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
+from ai_assistant.configuration.setup import Setup, agent_of_run, setup_of_run
 from ai_assistant.context.collect import (
     KeptChips,
     collect_items,
@@ -15,16 +16,20 @@ from ai_assistant.context.collect import (
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.engine.interrupts.browser import FromPage, find_request
+from ai_assistant.engine.lifecycle.mentions import mentioned_items
+from ai_assistant.engine.storage.rounds import rounds_on_page, still_told
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import PROMPT_CHARS, ContextModule
 from ai_assistant.modules.read_only import ReadOnly, look_only, read_only
-from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_by_id
+from ai_assistant.modules.resolve import DEFAULT, NO_RUN, is_page_open, module_by_id
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.sites import user_on_site
+from ai_assistant.tools.data.reading.pointing import pointed_items
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
 from ai_assistant.types import (
     WRITING,
+    Agent,
     ContextItem,
     PageInfo,
     RunContext,
@@ -55,7 +60,13 @@ class RunScope:
             if self._page
             else PageInfo(path=run.page_path, title=run.page_title),
             module=self.module.id,
+            agent=run.agent,
         )
+
+    @cached_property
+    def agent(self) -> Agent | None:
+        """The run's agent; None for none, or if the user may not use it."""
+        return agent_of_run(self.run.pk, self.run.agent, self.user)
 
     @cached_property
     def _user_on_site(self) -> Any:
@@ -69,7 +80,8 @@ class RunScope:
     @cached_property
     def module(self) -> ContextModule:
         """The run's module, as it was chosen at its start, if its page is open."""
-        return self._chosen if self.is_page_open else DEFAULT
+        is_for_agent = self.agent is None or self.agent.works_in(self._chosen.id)
+        return self._chosen if is_for_agent and self.is_page_open else DEFAULT
 
     @cached_property
     def _chosen(self) -> ContextModule:
@@ -87,10 +99,31 @@ class RunScope:
         return registered_parts(self._page.view, self._page.model_admin)
 
     @cached_property
+    def loaded_tools(self) -> list[str]:
+        """The names of tools that the run has got by now, in any process."""
+        if self.is_fresh:
+            return list(self.run.loaded_tools)
+        named = Run.objects.filter(pk=self.run.pk)
+        return named.values_list("loaded_tools", flat=True).first() or []
+
+    @cached_property
+    def setup(self) -> Setup:
+        """The instructions, skills and commands of the site that apply."""
+        return setup_of_run(self.context)
+
+    @cached_property
     def items(self) -> list[ContextItem]:
         """The context items of the page for the model."""
         kept = kept_of(self.run.context)
-        return sent_items(collect_items(self.context, kept.browser).items, kept)
+        found = sent_items(collect_items(self.context, kept.browser).items, kept)
+        sent = still_told(found, partial(rounds_on_page, self.run))
+        if not kept.mentioned:
+            return sent
+        return [
+            *sent,
+            *pointed_items(self.context, kept.mentioned),
+            *mentioned_items(kept.mentioned, self.user, self.setup),
+        ]
 
     @cached_property
     def read_only(self) -> ReadOnly | None:
@@ -108,6 +141,19 @@ class RunScope:
     def locks(self, tool: ToolDefinition) -> ReadOnly | None:
         """Return what `tool` may not change; None if it does not write at all."""
         return self.read_only if tool.effect in WRITING else None
+
+
+def scope_of_page(context: RunContext) -> RunScope:
+    """Return the scope that a run of the user on this page would have."""
+    run = Run(
+        id=NO_RUN,
+        conversation_id=context.conversation_id,
+        user_id=context.user.pk,
+        page_path=context.page_path,
+        page_title=context.page.title,
+        module=context.module,
+    )
+    return RunScope(run, context.user)
 
 
 def module_prompt(scope: RunScope) -> str:

@@ -27,7 +27,7 @@ def take_as_answer(run: Run, message: Message, session: SessionStamp) -> bool:
 
     False if the run waits for no person. Call it in a transaction.
     """
-    facts = answer_by_message(run, message.text, session)
+    facts = answer_by_message(run, message.typed, session)
     if facts is None:
         return False
     store_facts(run, [*facts, _store(message)])
@@ -72,7 +72,10 @@ def told_along(run: Run, waiting: list[QueuedMessage]) -> list[Event]:
     """
     for queued in waiting:
         queued.delete()
-    return [_store(_message(run, queued.key, queued.text)) for queued in waiting]
+    return [
+        _store(Message.said(run, one.key, one.text, one.command, label=one.label))
+        for one in waiting
+    ]
 
 
 def _model_writes(run: Run) -> bool:
@@ -85,17 +88,10 @@ def _unread(run: Run) -> int:
     """Return how many messages follow the last reply, or the question."""
     own = run.messages.order_by("position")
     last = own.filter(role=Message.Role.ASSISTANT).last() or own.first()
-    return own.filter(position__gt=last.position).count() if last else 0
-
-
-def _message(run: Run, key: str, text: str) -> Message:
-    return Message(
-        conversation_id=run.conversation_id,
-        run=run,
-        key=key,
-        role=Message.Role.USER,
-        parts=[{"type": "text", "text": text}],
-    )
+    if last is None:
+        return 0
+    said = own.filter(role=Message.Role.USER)
+    return said.filter(position__gt=last.position).count()
 
 
 def _store(message: Message) -> Event:

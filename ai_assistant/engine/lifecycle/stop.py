@@ -18,6 +18,7 @@ from ai_assistant.engine.lifecycle.finish import (
     stopped,
     take_note,
 )
+from ai_assistant.engine.lifecycle.hooks import tell_end_elsewhere
 from ai_assistant.engine.storage.eventlog import append_by_state
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit, unless_locked
@@ -25,7 +26,14 @@ from ai_assistant.events import Custom
 from ai_assistant.exceptions import LostLease
 from ai_assistant.models import clock
 from ai_assistant.models.clock import free
-from ai_assistant.models.run import UNATTENDED, UNFINISHED, Run, RunState, StopRequest
+from ai_assistant.models.run import (
+    UNATTENDED,
+    UNFINISHED,
+    Channel,
+    Run,
+    RunState,
+    StopRequest,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,12 +57,12 @@ def stop(run_id: UUID, ending: Ending = STOPPED) -> Stopped:
     """
     if not Run.objects.filter(pk=run_id, state__in=UNFINISHED).exists():
         return Stopped(run_id=run_id, ended=True)
-    _ask(run_id, ending)
+    unit(request_stop)(run_id, ending)
     return unless_locked(heed, run_id) or Stopped(run_id=run_id, ended=False)
 
 
-@unit
-def _ask(run_id: UUID, ending: Ending) -> None:
+def request_stop(run_id: UUID, ending: Ending) -> None:
+    """Store the request that a run ends. Call it in a transaction."""
     wish = StopRequest(run_id=run_id, code=ending.code[:64], text=ending.text)
     StopRequest.objects.bulk_create([wish], ignore_conflicts=True)
 
@@ -97,6 +105,7 @@ def _note_late(run_id: UUID) -> None:
 def end_unheld(run: Run, ending: Ending) -> None:
     """End a run that waits or is queued. Call it with the run's lock taken."""
     facts = finish(run.pk, ending)
+    tell_end_elsewhere(run, ending.state, ending.text)
     every = tuple(RunState.values)
     append_by_state(run.pk, facts, every, epoch=run.epoch)
 
@@ -111,6 +120,8 @@ def stop_session(session_digest: str, ending: Ending) -> list[Stopped]:
     """
     now = clock.now()
     own = Run.objects.filter(session_digest=session_digest, state__in=UNFINISHED)
+    # Of what code of the site has started, only an approval was given in it.
+    own = own.exclude(channel=Channel.CODE)
     _close(own, now)
     locked = Q(session_expires_at=None) | ~Q(session_expires_at=now)
     runs = own.filter(Q(state__in=UNATTENDED) | locked)

@@ -177,16 +177,25 @@ CUT = "length"  # the finish reason of a reply that was too long for the model
 LENGTH = Finished(outcome="limited", limit="length")
 
 
+def calls_nothing(reply: ModelReply) -> bool:
+    """Return whether a reply asks for no call."""
+    return not reply.calls
+
+
 async def run_loop(
     model: Model,
     calls: Calls,
     state: LoopState,
     limits: Limits,
     *,
+    is_answer: Callable[[ModelReply], bool] = calls_nothing,
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncGenerator[LoopItem, None]:
     """
     Yield what happens from `state` on, until Waiting or Finished.
+
+    With the first reply that `is_answer` it is over; calls of that reply are the
+    consumer's matter.
 
     The consumer stores each item before it asks for the next: a ModelReply is
     durable before any of its calls is executed, and the calls' results are
@@ -205,19 +214,19 @@ async def run_loop(
         yield StepStarted(index=state.step_index)
         async with aclosing(stream_reply(model, state.step_index)) as items:
             async for item in items:
-                _take_note(state, item)
+                if isinstance(item, ModelReply):
+                    _take_note(state, item)
+                    state.answered = is_answer(item)
                 yield item
         state.step_index += 1
-        state.calls_open = state.call_count > 0
-        state.answered = not state.calls_open
+        state.calls_open = not state.answered
     yield StepFinished(index=state.step_index - 1)
     yield LENGTH if state.cut else Finished(outcome="succeeded")
 
 
-def _take_note(state: LoopState, item: LoopItem) -> None:
-    if isinstance(item, ModelReply):
-        state.call_count = len(item.calls)
-        state.cut = item.finish_reason == CUT
+def _take_note(state: LoopState, reply: ModelReply) -> None:
+    state.call_count = len(reply.calls)
+    state.cut = reply.finish_reason == CUT
 
 
 async def _carry_out(calls: Calls, state: LoopState) -> bool:

@@ -62,7 +62,7 @@ class LoopState:
     step_index: int = 0  # of the next model call
     calls_open: bool = False  # the step before it has calls without a result
     call_count: int = 0  # of that step
-    answered: bool = False  # it asked for nothing: it was the answer
+    answered: bool = False  # it was the answer: the model is not asked again
     failures: dict[str, int] = field(default_factory=dict)  # by fingerprint
     cut: bool = False  # the model ran out of room in the middle of its answer
     running_s: float = 0.0  # of the stretches before this one

@@ -28,6 +28,8 @@ SELECT id, after_id,
 FROM {run} WHERE conversation_id = %s AND created_at <= %s
 ORDER BY created_at DESC, id DESC {limit}
 """
+# What the next run begins with: read at once with the run before it.
+LEFT_TO_NEXT = ("loaded_tools", "state_values", "state_version", "state_data")
 _CREATED = Run._meta.get_field("created_at")
 
 
@@ -177,7 +179,7 @@ def before_next(
     """
     named = behind if beside is None else beside
     if named is None:
-        return conversation.runs.shown().only("loaded_tools").first()
+        return conversation.runs.shown().only(*LEFT_TO_NEXT).first()
     found = conversation.runs.filter(pk=named).select_related("after").first()
     if found is None:
         raise Refused("not_found", "")

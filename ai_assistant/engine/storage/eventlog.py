@@ -21,6 +21,12 @@ class StoredEvent:
     payload: dict[str, Any]
     epoch: int
 
+    @property
+    def call_id(self) -> UUID | None:
+        """The id of the call that has moved; None if it tells of none."""
+        said = self.payload["value"] if self.type == "CUSTOM" else self.payload
+        return UUID(said["call_id"]) if "call_id" in said else None
+
 
 def append_events(
     run_id: UUID, facts: Sequence[Event], *, first_seq: int, epoch: int
@@ -67,14 +73,22 @@ def open_messages(run_id: UUID, known: set[str]) -> list[str]:
 
     `known` holds the ids of the stored ones.
     """
+    return under_way(run_id, known)[0]
+
+
+def under_way(run_id: UUID, known: set[str]) -> tuple[list[str], bool]:
+    """Return the same, and whether the earlier part is being summed up."""
     rows = RunEvent.objects.filter(run_id=run_id, type__in=(*OPENING, "CUSTOM"))
     begun: dict[str, None] = {}
+    is_summing = False
     for kind, fact in rows.order_by("seq").values_list("type", "payload"):
         if kind in OPENING:
             begun[fact["message_id"]] = None
         elif fact["name"] == "aia.replaced":
             begun.pop(fact["value"]["message_id"], None)
-    return [message_id for message_id in begun if message_id not in known]
+        elif fact["name"] in ("aia.summing", "aia.summed"):
+            is_summing = fact["name"] == "aia.summing"
+    return [message_id for message_id in begun if message_id not in known], is_summing
 
 
 def partial_texts(run_id: UUID, message_id: str) -> tuple[str, str]:

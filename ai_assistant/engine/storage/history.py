@@ -2,217 +2,136 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from ai_assistant import conf
-from ai_assistant.engine.storage.branches import seen_by
-from ai_assistant.models.call import ToolCall
-from ai_assistant.models.conversation import Message, text_of
+from ai_assistant.engine.storage.fitting import (
+    LEFT_OUT,
+    Entry,
+    Group,
+    newest_that_fit,
+    size_of,
+    with_note,
+    with_short_results,
+)
+from ai_assistant.engine.storage.rounds import is_over, result_note
+from ai_assistant.engine.storage.summaries import note_of
+from ai_assistant.engine.storage.told import (
+    Called,
+    Told,
+    Window,
+    calls_by_step,
+    question_of,
+    told,
+    window_of,
+    with_beginnings,
+)
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 
-Entry = dict[str, Any]  # a message in the OpenAI chat form
-Group = list[Entry]  # what must not be parted: a reply with the results of its calls
-
-LEFT_OUT = "[Earlier messages of this conversation are left out here.]"
-CUT = "[cut: {most} of {total} characters fit here.]"
-
-
-def newest_that_fit(groups: list[Group], most: int) -> list[Group]:
-    """
-    Return the last of `groups` that have at most `most` characters together.
-
-    The last one is always there; if it alone is too large, the results in it are
-    cut.
-    """
-    kept: list[Group] = []
-    left = most
-    for group in reversed(groups):
-        size = _size(group)
-        if kept and size > left:
-            break
-        kept.append(group if size <= left else _cut(group, most))
-        left -= size
-    return kept[::-1]
-
-
-def with_note(group: Group) -> Group:
-    """Return the person's words with a note that there were others before."""
-    first, *rest = group
-    return [{**first, "content": f"{LEFT_OUT}\n\n{first['content']}"}, *rest]
-
-
-def _size(group: Group) -> int:
-    return sum(len(entry.get("content") or "") + _called(entry) for entry in group)
-
-
-def _called(entry: Entry) -> int:
-    calls = entry.get("tool_calls", ())
-    return sum(len(call["function"]["arguments"]) for call in calls)
-
-
-def _cut(group: Group, most: int) -> Group:
-    """Return a reply with its results, each of them cut to an equal share."""
-    results = [entry for entry in group if entry["role"] == "tool"]
-    if not results:
-        return group
-    rest = most - _size([entry for entry in group if entry["role"] != "tool"])
-    share = max(rest, 0) // len(results)
-    return [
-        {**entry, "content": _short(entry["content"], share)}
-        if entry["role"] == "tool"
-        else entry
-        for entry in group
-    ]
-
-
-def _short(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}\n{CUT.format(most=most, total=len(text))}"
-
-
+SMALL_CHARS = 8_000  # a history that every model has room for
 NO_RESULT = "(no result)"
 # Models invent names of tools; a provider refuses a history that holds others.
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 FUNCTION_NAME_CHARS = 64
 
 
-class Told(NamedTuple):
-    """What of a message, and of its step, the model is told."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class History:
+    """A conversation as the model is told it, and whether to sum up the rest."""
 
-    run_id: UUID
-    role: str
-    text: str
-    position: int
-    step_id: int | None = None
-    provider_fields: dict[str, Any] | None = None
-
-
-class Called(NamedTuple):
-    """What of a call and its result the model is told."""
-
-    pk: UUID
-    provider_id: str
-    name: str
-    arguments: Any
-    provider_fields: dict[str, Any]
-    result_text: str
+    entries: list[Entry]
+    wants_summary: bool = False
+    summary: Told | None = None
 
 
 def chat_messages(
     run: Run,
     path: Sequence[UUID] | None = None,
     said: list[Message] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Entry]:
+    """Return the conversation up to now in the OpenAI chat form."""
+    return read_history(run, path, said).entries
+
+
+def read_history(
+    run: Run,
+    path: Sequence[UUID] | None = None,
+    said: list[Message] | None = None,
+    room: Callable[[], int] | None = None,
+) -> History:
     """
-    Return the conversation up to now in the OpenAI chat form.
+    Return the conversation up to now, as far as it fits.
 
     `said` holds all its messages, if they are known and from persons alone.
 
     Of its branches only `path`, the runs up to this one; without it they are looked up.
-    The last HISTORY_MESSAGES messages, and of these the newest that
-    fit into HISTORY_CHARS, beginning with the question of a run; a call and its result
-    are never parted.
+    The last HISTORY_MESSAGES messages behind the last summary, and of these the newest
+    that fit into HISTORY_CHARS and what `room` says, which is asked of a long one. A
+    call and its result are never parted.
     """
-    messages = [_told(one) for one in said] if said else _recent(run, path)
-    calls = {} if said else _calls_by_step(messages)
+    window = Window(messages=[*map(told, said)]) if said else window_of(run, path)
+    calls = {} if said else calls_by_step(window.messages)
     names = _CallNames()
     groups: list[Group] = []
-    for message in messages:
+    for message in window.messages:
         if message.role == Message.Role.USER:
             groups.append([{"role": "user", "content": message.text}])
         else:
             own = calls.get(message.step_id, [])
-            groups.append(_assistant(message, own, names))
-    begins = [begins for _message, begins in _with_beginnings(messages)]
-    return [entry for group in _fitting(groups, begins, run) for entry in group]
+            since = window.rounds.get(message.run_id, 0)
+            groups.append(_assistant(message, own, names, since))
+    kept = _that_fit(groups, room)
+    dropped = window.messages[: len(groups) - len(kept)]
+    left_out = window.left_out
+    if dropped:
+        left_out = max(dropped[-1].position, -1 if left_out is None else left_out)
+    return History(
+        entries=[
+            entry for group in _begun(kept, window, run, left_out) for entry in group
+        ],
+        wants_summary=window.may_sum_up(left_out),
+        summary=window.summary,
+    )
 
 
-def _told(message: Message) -> Told:
-    return Told(message.run_id, message.role, message.text, message.position)
+def _that_fit(groups: list[Group], room: Callable[[], int] | None) -> list[Group]:
+    most, size = int(conf.get("LIMITS", "HISTORY_CHARS")), sum(map(size_of, groups))
+    if room is not None and size > SMALL_CHARS:
+        most = min(most, room())
+    return groups if size <= most else newest_that_fit(with_short_results(groups), most)
 
 
-def _recent(run: Run, path: Sequence[UUID] | None) -> list[Told]:
-    most = int(conf.get("LIMITS", "HISTORY_MESSAGES"))
-    seen = seen_by(run, most)[0] if path is None else path
-    # Each run has a message at least: no more of them are needed than messages.
-    told = Message.objects.filter(
-        conversation_id=run.conversation_id, run_id__in=seen[-most:]
-    ).order_by("-position")
-    # By columns: to make an object of each row costs as much as all the rest. One more
-    # than is told says whether the first one begins its run.
-    rows = told.values_list(
-        *("run_id", "role", "parts", "position", "step", "step__provider_fields")
-    )[: most + 1]
-    recent = [
-        Told(run_id, role, text_of(parts), *others)
-        for run_id, role, parts, *others in rows
-    ]
-    earlier = recent[most].run_id if len(recent) > most else None
-    return _from_question_on(recent[:most][::-1], run, earlier)
-
-
-def question_of(run: Run) -> Message | None:
-    """Return the message that the run answers."""
-    said = Message.objects.filter(run=run, role=Message.Role.USER)
-    return said.order_by("position").first()
-
-
-def _fitting(groups: list[Group], begins: list[bool], run: Run) -> list[Group]:
-    """
-    Return what fits, from the question of a run on, with a note if that is not all.
-
-    `begins` says of each group whether it is one.
-    """
-    kept = newest_that_fit(groups, int(conf.get("LIMITS", "HISTORY_CHARS")))
-    if len(kept) == len(groups):
+def _begun(
+    kept: list[Group], window: Window, run: Run, left_out: int | None
+) -> list[Group]:
+    """Return what fits, from a question on, with notes on what stood before."""
+    notes = [note_of(window.summary)] if window.summary is not None else []
+    if left_out is not None:
+        notes.append(LEFT_OUT)
+    if not notes:
         return kept
-    for index, begins_run in enumerate(begins[len(groups) - len(kept) :]):
-        if begins_run:
-            return [with_note(kept[index]), *kept[index + 1 :]]
-    # Of one run more than fits: its question comes first.
-    asked = question_of(run)
-    question = [{"role": "user", "content": asked.text if asked else ""}]
-    return [with_note(question), *kept]
-
-
-def _from_question_on(
-    messages: list[Told], run: Run, earlier: UUID | None
-) -> list[Told]:
-    """Return them from the first question on; `earlier` is the run before them."""
-    for index, (_message, begins) in enumerate(_with_beginnings(messages, earlier)):
+    dropped = len(window.messages) - len(kept)
+    told_here = [*with_beginnings(window.messages)][dropped:]
+    for index, (_message, begins) in enumerate(told_here):
         if begins:
-            return messages[index:]
-    # One run with more messages than the window: its question comes first.
-    asked = question_of(run)
-    return [_told(asked), *messages] if asked else messages
-
-
-def _with_beginnings(
-    messages: list[Told], earlier: UUID | None = None
-) -> Iterator[tuple[Told, bool]]:
-    """Yield each message, and whether its run begins with it."""
-    before = earlier
-    for message in messages:
-        is_user = message.role == Message.Role.USER
-        yield message, is_user and message.run_id != before
-        before = message.run_id
-
-
-def _calls_by_step(messages: list[Told]) -> dict[int | None, list[Called]]:
-    steps = [one.step_id for one in messages if one.step_id is not None]
-    own = ToolCall.objects.filter(step_id__in=steps, parent=None).order_by("position")
-    calls: dict[int | None, list[Called]] = {}
-    for step_id, *columns in own.values_list("step_id", *Called._fields):
-        calls.setdefault(step_id, []).append(Called(*columns))
-    return calls
+            return [with_note(kept[index], *notes), *kept[index + 1 :]]
+        if left_out is None:
+            break  # nothing may be lost between the summary and the next question
+    # Of one run more than fits: its question comes first.
+    is_gapless = bool(told_here) and left_out is None
+    asked = question_of(told_here[0][0].run_id if is_gapless else run.pk)
+    question = [{"role": "user", "content": asked.text if asked else ""}]
+    return [with_note(question, *notes), *kept]
 
 
 def _assistant(
-    message: Told, calls: list[Called], names: "_CallNames"
+    message: Told, calls: list[Called], names: "_CallNames", since: int
 ) -> list[dict[str, Any]]:
+    """Return a reply with its results, so many rounds later."""
     if not calls and not message.text:
         return []
     entry: dict[str, Any] = {
@@ -228,11 +147,17 @@ def _assistant(
         {
             "role": "tool",
             "tool_call_id": name,
-            "content": call.result_text or NO_RESULT,
+            "content": _result(call, since),
         }
         for name, call in named
     ]
     return [entry, *results]
+
+
+def _result(call: Called, since: int) -> str:
+    if is_over(call.context_rounds, since):
+        return result_note(call.context_rounds)
+    return call.result_text or NO_RESULT
 
 
 def _tool_call(name: str, call: Called) -> dict[str, Any]:

@@ -35,8 +35,9 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.pool import Stage, StagedPool
 from ai_assistant.exceptions import LostLease, Refused
-from ai_assistant.request_context import as_here
+from ai_assistant.request_context import as_here, of_no_request
 from ai_assistant.safety.audit import write_at_end
+from ai_assistant.safety.site_code import value_or
 
 logger = logging.getLogger("ai_assistant")
 
@@ -104,6 +105,15 @@ async def in_write_thread(work: Callable[..., T], *args: object) -> T:
     """Run the write phase of a tool, which is short."""
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(_writes, with_connections, as_here(work), *args)
+
+
+def beside(work: Callable[..., object], *args: object) -> None:
+    """Have `work(*args)` done by a thread for tools; nobody waits, and nobody fails."""
+
+    def safely() -> None:
+        value_or(None, lambda: work(*args), "work beside a run failed")
+
+    _tools.submit(with_connections, of_no_request().run, safely)
 
 
 def with_connections(work: Callable[..., T], *args: object) -> T:
@@ -346,6 +356,18 @@ def is_disk_full(error: BaseException) -> bool:
     """Return whether a write failed because the disk is full."""
     name = getattr(error.__cause__, "sqlite_errorname", None)
     return name == "SQLITE_FULL" or _sqlstate(error) == DISK_FULL
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Raise Refused where a row is locked by others, or the disk is full."""
+    try:
+        yield
+    except OperationalError as error:
+        refused = refusal_of(error)
+        if refused is None:
+            raise
+        raise refused from error
 
 
 def refusal_of(error: BaseException) -> Refused | None:

@@ -6,13 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ai_assistant.management import user_named
-from ai_assistant.management.doctor import (
-    DoctorReport,
-    examine,
-    is_untried,
-    registered,
-)
+from ai_assistant.management.doctor import DoctorReport, examine
+from ai_assistant.management.doctor_models import is_untried
 from ai_assistant.management.doctor_parts import judged_tools, named_module
+from ai_assistant.management.registered import registered
 
 
 class Command(BaseCommand):
@@ -27,7 +24,7 @@ class Command(BaseCommand):
             "--try",
             action="store_true",
             dest="tries",
-            help="make one real call of the model, which may cost a little",
+            help="make one real call of the model, and of each FALLBACK; it may cost a little",
         )
         parser.add_argument(
             "--user", default="", help="the username of the user whose policy is shown"

@@ -8,8 +8,9 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
 from ai_assistant.changes.values import Changes
-from ai_assistant.engine.interrupts.base import waiting_for_person
+from ai_assistant.engine.interrupts.base import waiting_below
 from ai_assistant.engine.interrupts.browser import open_requests
+from ai_assistant.engine.storage.delegated import calls_above
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
@@ -109,7 +110,7 @@ def _object(properties: dict[str, Any], required: str) -> dict[str, Any]:
 
 def open_interrupts(run: Run, *, may_answer: bool) -> list[ClientInterrupt]:
     """Return what a person has to decide before the run continues."""
-    waits = waiting_for_person(run=run).select_related("call")
+    waits = waiting_below(run).select_related("call", "run")
     return [client_interrupt(interrupt, may_answer=may_answer) for interrupt in waits]
 
 
@@ -133,9 +134,11 @@ def interrupt_id(interrupt: Interrupt, *, may_answer: bool) -> str:
 def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterrupt:
     """Return one open interrupt in the protocol's form."""
     form, expires = form_of(interrupt), interrupt.expires_at
-    call = _root_call(interrupt.call)
+    call = _root_call(interrupt)
+    run = interrupt.run
     return ClientInterrupt(
         id=interrupt_id(interrupt, may_answer=may_answer),
+        subagent_run_id=str(run.pk) if run.root_id else None,
         reason=form.reason,
         message=form.message(interrupt),
         tool_call_id=str(call.pk),
@@ -145,8 +148,12 @@ def client_interrupt(interrupt: Interrupt, *, may_answer: bool) -> ClientInterru
     )
 
 
-def _root_call(call: ToolCall) -> ToolCall:
-    """Return the call that the client knows: the one that the model made."""
+def _root_call(interrupt: Interrupt) -> ToolCall:
+    """Return the call that the client knows: the one that the model of the run made."""
+    call = interrupt.call
+    above = calls_above(interrupt.run)
+    if above:
+        return above[-1]
     while call.parent is not None:
         call = call.parent
     return call

@@ -69,9 +69,11 @@ def _calls_by_message(conversation: Conversation) -> dict[str, list[ToolCall]]:
 
 
 def _messages(message: Message, calls: list[ToolCall]) -> Iterator[AnyMessage]:
+    if message.role == Message.Role.SUMMARY:
+        return  # a note for the model; what it stands for is told
     name = message_id(message)
     if message.role == Message.Role.USER:
-        yield UserMessage(id=name, content=message.text)
+        yield UserMessage(id=name, content=message.typed)
         return
     reasoning = "".join(
         part["text"] for part in message.parts if part["type"] == "reasoning"

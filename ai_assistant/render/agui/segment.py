@@ -20,6 +20,7 @@ from ag_ui.core import (
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.interrupts.browser import open_requests
+from ai_assistant.engine.queries import waits_for_person
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after, steps_until
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Message
@@ -179,7 +180,7 @@ class Segment:
     def _pause(self, run: Run) -> list[BaseEvent]:
         """Return the end of the stream if the run waits for its reader."""
         usage = usage_of(run, self._first_step) or None
-        if run.state in WAITING_FOR_PERSON:
+        if waits_for_person(run):
             outcome = RunFinishedInterruptOutcome(
                 type="interrupt",
                 interrupts=open_interrupts(run, may_answer=self.names.may_answer),
@@ -233,7 +234,7 @@ class Segment:
         yield from self.translator.stored(update.events, update.alongside)
         if update.last:
             self.is_over, self.has_ended = True, update.is_end
-            yield from self.translator.close()
+            yield from self.translator.close(ended=update.is_end)
             yield from update.last
 
     def failed(self, code: str, message: str) -> Iterator[BaseEvent]:

@@ -1,6 +1,6 @@
 """The capabilities of this server, and the state of a stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ag_ui.core import (
@@ -12,6 +12,8 @@ from ag_ui.core import (
     ReasoningMessageEndEvent,
     ReasoningMessageStartEvent,
     ReasoningStartEvent,
+    StateDeltaEvent,
+    StateSnapshotEvent,
     StepFinishedEvent,
     StepStartedEvent,
     TextMessageContentEvent,
@@ -20,6 +22,8 @@ from ag_ui.core import (
 )
 
 from ai_assistant import __version__, conf
+from ai_assistant.configuration.setup import has_agents
+from ai_assistant.hooks.state import CLIENT, of_site
 
 MS = 1000
 
@@ -47,10 +51,11 @@ def capabilities() -> dict[str, Any]:
             },
             "state": {
                 "snapshots": True,
-                "deltas": False,
+                "deltas": True,
                 "memory": False,
-                "persistentState": False,
+                "persistentState": True,
             },
+            "multiAgent": {"supported": has_agents(), "delegation": has_agents()},
             "reasoning": {"supported": True, "streaming": True, "encrypted": False},
             "execution": {
                 "codeExecution": False,
@@ -68,6 +73,31 @@ def capabilities() -> dict[str, Any]:
         }
     )
     return agent_capabilities.model_dump(by_alias=True, mode="json")
+
+
+SITE, KEPT = "aia", "state"  # the keys of what the site's own code keeps, by app
+
+
+def state_change(value: Mapping[str, Any]) -> BaseEvent:
+    """Return the event for `aia.state`: the whole state, or what has changed in it."""
+    if "values" in value:
+        return StateSnapshotEvent(snapshot=client_state(value["values"]))
+    delta = [{**one, "path": _client_path(one["path"])} for one in value["delta"]]
+    return StateDeltaEvent.model_validate({"delta": delta})
+
+
+def client_state(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state as a client has it: its own, and below one key the site's."""
+    return {**values.get(CLIENT, {}), SITE: {KEPT: of_site(values)}}
+
+
+def _client_path(path: str) -> str:
+    own = f"/{CLIENT}/"
+    return (
+        f"/{path.removeprefix(own)}"
+        if path.startswith(own)
+        else f"/{SITE}/{KEPT}{path}"
+    )
 
 
 NOT_OPEN = -1

@@ -13,12 +13,23 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
+from ai_assistant.engine.storage.delegated import SUBAGENT
 from ai_assistant.engine.storage.eventlog import StoredEvent
-from ai_assistant.render.agui.state import Reasoning, Steps, Text, result_id
+from ai_assistant.render.agui.state import (
+    Reasoning,
+    Steps,
+    Text,
+    result_id,
+    state_change,
+)
+from ai_assistant.render.agui.subagents import Subagents
 
 FIRST_SEQ = 1  # of the event that says that the run has begun
 # Facts of our own that a client may want to know.
-TOLD = ("aia.call", "aia.resumed", "aia.replaced", "aia.stopping", "aia.waiting")
+TOLD = (
+    *("aia.call", "aia.fallback", "aia.resumed", "aia.replaced", "aia.stopping"),
+    *("aia.waiting", "aia.summing", "aia.summed"),
+)
 
 
 class Translator:
@@ -37,6 +48,7 @@ class Translator:
         self._texts: dict[str, Text] = {}
         self._reasoning: dict[str, Reasoning] = {}
         self._open_calls: set[str] = set()
+        self._agents = Subagents()
         self._stored: set[str] = set()  # messages that the log has
         self._live_epochs: dict[str, int] = {}  # of messages that were sent live
         self._newest = ""  # the message that was sent last
@@ -205,6 +217,10 @@ class Translator:
         if name == "aia.replaced":
             yield from self._text(value["message_id"]).end()
             yield from self._reason(value["message_id"]).end()
+        if name == "aia.state":
+            yield state_change(value)
+        if name == SUBAGENT:
+            yield from self._agents.tell(value)
         if name in TOLD:
             yield CustomEvent(name=name, value=dict(value))
 
@@ -245,15 +261,16 @@ class Translator:
 
     # --- the end ---
 
-    def close(self) -> Iterator[BaseEvent]:
-        """Close whatever is open."""
-        yield from self._numbered(self._close())
+    def close(self, *, ended: bool = True) -> Iterator[BaseEvent]:
+        """Close whatever is open. Of a run that has not `ended`, agents wait."""
+        yield from self._numbered(self._close(ended=ended))
 
-    def _close(self) -> Iterator[BaseEvent]:
+    def _close(self, *, ended: bool) -> Iterator[BaseEvent]:
         yield from self._close_messages()
         for call_id in sorted(self._open_calls):
             yield ToolCallEndEvent(tool_call_id=call_id)
         self._open_calls.clear()
+        yield from self._agents.close(ended=ended)
         yield from self._steps.end()
 
     def _close_messages(self) -> Iterator[BaseEvent]:

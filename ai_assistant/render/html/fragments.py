@@ -3,15 +3,22 @@
 from typing import Any
 
 from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.translation import gettext as _
 
 BLOCK = '<div class="aia-code">'  # what is no tag is escaped: no text can say it
 
 
+SCROLLED = '<pre tabindex="0"'
+
+
 def with_buttons(html: str) -> str:
-    """Return the HTML of a block of an answer, with a button on code."""
+    """Return the HTML of a block of an answer; code gets a button, and a name."""
     if BLOCK not in html:
         return html
-    return html.replace(BLOCK, BLOCK + fragment("code_copy"))
+    named = f'{SCROLLED} role="region" aria-label="{escape(_("Code"))}"'
+    whole = html.replace(BLOCK, BLOCK + fragment("code_copy"))
+    return whole.replace(SCROLLED, named)
 
 
 FOLDER = "ai_assistant/"

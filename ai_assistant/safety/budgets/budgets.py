@@ -71,6 +71,8 @@ class Spender:
 
     user: Any
     run_id: UUID | None = None
+    chain: UUID | None = None  # the first of the runs that count as one with it
+    root: UUID | None = None  # the run for which it works, asked by another agent
 
 
 def budgets_for(user: Any) -> list[Budget]:
@@ -144,7 +146,7 @@ def _counted(budget: Budget, spender: Spender, now: datetime) -> QuerySet[UsageL
         rows = rows.filter(created_at__gte=since)
     match budget.scope:
         case Budget.Scope.RUN:
-            return rows.filter(run_id=spender.run_id) if spender.run_id else rows.none()
+            return rows.filter(_of_run(spender)) if spender.run_id else rows.none()
         case Budget.Scope.USER:
             return rows.filter(user_id=spender.user.pk)
         case Budget.Scope.GROUP:
@@ -154,3 +156,11 @@ def _counted(budget: Budget, spender: Spender, now: datetime) -> QuerySet[UsageL
             return rows.filter(user_id__in=members.values("pk"))
         case _:
             return rows
+
+
+def _of_run(spender: Spender) -> Q:
+    top = spender.root or spender.run_id
+    own = Q(run_id=top) | Q(run__root=top)  # what agents use that were asked
+    if spender.chain is None:
+        return own
+    return own | Q(run_id=spender.chain) | Q(run__chain=spender.chain)

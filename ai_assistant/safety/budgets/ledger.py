@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
@@ -11,7 +12,7 @@ from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budgets.enforcement import tokens_of
-from ai_assistant.types import Usage
+from ai_assistant.types import Usage, UserKey
 
 State = UsageLedger.State
 HELD_AT_ONCE = 100
@@ -30,12 +31,19 @@ class CallCost:
 
 def reserve(run: Run, cost: CallCost) -> UsageLedger:
     """Reserve the cost of a call that is about to be made."""
+    own = {"run": run, "user_id": run.user_id, "epoch": run.epoch}
+    return _reserved(cost, profile=run.profile[:100], **own)
+
+
+def reserve_alone(user_id: UserKey, profile: str, cost: CallCost) -> UsageLedger:
+    """Reserve the cost of a call outside of any run."""
+    return _reserved(cost, profile=profile[:100], user_id=user_id)
+
+
+def _reserved(cost: CallCost, **fields: Any) -> UsageLedger:
     return UsageLedger.objects.create(
-        run=run,
-        user_id=run.user_id,
+        **fields,
         step_index=cost.step_index,
-        epoch=run.epoch,
-        profile=run.profile[:100],
         model=cost.model[:200],
         state=State.RESERVED,
         tokens=cost.input_tokens + cost.output_tokens,

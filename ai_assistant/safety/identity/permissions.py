@@ -10,6 +10,8 @@ from ai_assistant.types import ToolDefinition, UserKey
 
 VIEW = "ai_assistant.view_assistant"
 USE = "ai_assistant.use_assistant"
+SHARE = "ai_assistant.share_conversation"
+READ_SHARED = "ai_assistant.view_shared_conversations"
 
 User = AbstractBaseUser | AnonymousUser
 
@@ -22,6 +24,17 @@ def may_view(user: Any) -> bool:
 def may_use(user: Any) -> bool:
     """Return whether `user` may start runs and answer them."""
     return may_view(user) and user.has_perm(USE)
+
+
+def may_share(user: Any) -> bool:
+    """Return whether `user` may let colleagues read a conversation of theirs."""
+    return may_use(user) and user.has_perm(SHARE)
+
+
+def may_read_shared(user: Any) -> bool:
+    """Return whether `user` may read what others have shared; staff only, always."""
+    is_staff = bool(getattr(user, "is_staff", False))
+    return is_staff and may_use(user) and user.has_perm(READ_SHARED)
 
 
 def may_call(user: Any, tool: ToolDefinition) -> bool:

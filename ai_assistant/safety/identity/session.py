@@ -28,7 +28,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import AssistantError, Refused
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import QueuedMessage
-from ai_assistant.models.run import Run, SessionFields
+from ai_assistant.models.run import Channel, Run, SessionFields
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use
@@ -257,7 +257,8 @@ def check_user(run: Run | QueuedMessage, user: Any) -> None:
     Raise AccessRevoked if `user`, loaded now, may not continue `run`.
 
     A sign-out stops the runs of its session at once; this finds sessions that were
-    removed without one. The store cannot always be asked.
+    removed without one. The store cannot always be asked. What code of the site has
+    started belongs to no session.
     """
     if user is None or not user.is_active:
         raise AccessRevoked("deactivated", _("Stopped: the account was deactivated."))
@@ -265,6 +266,8 @@ def check_user(run: Run | QueuedMessage, user: Any) -> None:
         raise AccessRevoked(
             "permission", _("Stopped: you may no longer use the assistant.")
         )
+    if run.channel == Channel.CODE:
+        return
     if run.password_digest and not constant_time_compare(
         run.password_digest, password_digest(user)
     ):
@@ -281,6 +284,8 @@ def check_may_write(run: Run | QueuedMessage) -> None:
 
     Then nothing is written. Raise AccessRevoked if it was removed: the run ends.
     """
+    if run.channel == Channel.CODE:
+        return  # each of its writes was approved in a session
     if _has_expired(run):
         raise Refused(
             "session_expired",

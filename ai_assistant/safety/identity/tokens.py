@@ -74,7 +74,7 @@ def store_new(token: AccessToken, *, by: Any = None, ip: str = "") -> str:
         )
     secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
     token.scopes = [scope for scope in Scope.values if scope in token.scopes]
-    token.digest, token.prefix = _digest(secret), secret[:PREFIX_CHARS]
+    token.digest, token.prefix = digest_of(secret), secret[:PREFIX_CHARS]
     token.password_digest = password_digest(token.user)
     with transaction.atomic():
         token.save(force_insert=True)
@@ -110,7 +110,7 @@ def end_after(days: int | None) -> datetime | None:
 def find_token(secret: str) -> AccessToken | None:
     """Return the token with this secret, valid or not, its user loaded."""
     tokens = AccessToken.objects.select_related("user")
-    return tokens.filter(digest=_digest(secret)).first()
+    return tokens.filter(digest=digest_of(secret)).first()
 
 
 def find_valid_token(secret: str) -> AccessToken | None:
@@ -200,6 +200,7 @@ def _has_same_password(token: AccessToken) -> bool:
     return False
 
 
-def _digest(secret: str) -> str:
+def digest_of(secret: str) -> str:
+    """Return what is stored of a secret."""
     # A random secret of 256 bits: a slow hash would protect nothing more.
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

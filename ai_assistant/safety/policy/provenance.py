@@ -2,8 +2,8 @@
 Where the arguments of a call come from: the person, the site, or data.
 
 Once data has entered a conversation, the model may have any value from there. A
-value then counts as the person's only if the person has typed it, or if it names the
-object of the page that the person has opened.
+value then counts as the person's only if the person has typed it, or if it names an
+object that the person has pointed at, or whose page they have opened.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,16 +22,28 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OpenedObject:
-    """The object of the page that the person has opened."""
+class ChosenObject:
+    """An object that the person has pointed at, or whose page they have opened."""
 
     model: str  # app.model, in lower case
     object_id: str
+    is_pointed: bool = False  # as good as typed: to open a page is not to want a change
 
-    def is_named_by(self, name: str) -> bool:
-        """Return whether an argument of this name may hold its id."""
+    def is_named_by(self, name: str, value: JSON, model: JSON) -> bool:
+        """
+        Return whether the argument of this name is its id.
+
+        `model` is the table that the arguments name, or None. Many may be pointed
+        at: then the id alone may be of another table.
+        """
+        if str(value) != self.object_id:
+            return False
+        if model is not None and str(model).lower() != self.model:
+            return False
+        if name in IDENTITY:
+            return model is not None or not self.is_pointed
         model_name = self.model.rpartition(".")[2]
-        return name in IDENTITY or name in {model_name + ending for ending in ENDINGS}
+        return name in {model_name + ending for ending in ENDINGS}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +52,7 @@ class Origins:
 
     words: TypedWords
     schema: Mapping[str, Any] = field(default_factory=dict)  # of the tool
-    opened: OpenedObject | None = None
+    chosen: tuple[ChosenObject, ...] = ()
     named_model: str = ""  # app.model, of which the person has typed the name
 
 
@@ -49,7 +61,7 @@ class ArgumentOrigins:
     """The origin of a call's arguments: where they are foreign, and if any is typed."""
 
     foreign: tuple[str, ...] = ()  # names of arguments
-    is_meant: bool = False  # at least one was typed by the person
+    is_meant: bool = False  # at least one was typed, or names what was pointed at
     is_opened: bool = False  # one names the object that the person has opened
 
 
@@ -67,8 +79,11 @@ def look_at(arguments: Mapping[str, JSON], origins: Origins) -> ArgumentOrigins:
             continue
         if _is_typed(value, origins.words):
             is_meant = True
-        elif not is_key and _is_identity(path, value, arguments, origins):
+            continue
+        named = [] if is_key else _named_by(path, value, arguments, origins)
+        if named or (not is_key and _is_named_model(path, value, origins)):
             is_opened = True
+            is_meant = is_meant or any(one.is_pointed for one in named)
         else:
             foreign[str(path[0])] = None
     return ArgumentOrigins(
@@ -114,21 +129,24 @@ def _is_typed(value: JSON, words: TypedWords) -> bool:
     return isinstance(value, str) and words.has_text(value)
 
 
-def _is_identity(
+def _is_named_model(path: Path, value: JSON, origins: Origins) -> bool:
+    """Return whether the value names a table that the person has named or chosen."""
+    models = {origins.named_model, *(one.model for one in origins.chosen)} - {""}
+    return path == (MODEL,) and str(value).lower() in models
+
+
+def _named_by(
     path: Path, value: JSON, arguments: Mapping[str, JSON], origins: Origins
-) -> bool:
-    """Return whether the value names the opened object, or a table that was named."""
+) -> list[ChosenObject]:
+    """Return the chosen objects whose id the value is."""
     name, deeper = str(path[0]), path[1:]
     if isinstance(value, bool) or any(not isinstance(index, int) for index in deeper):
-        return False  # a value of the object, not the object
-    opened = origins.opened
-    if name == MODEL and not deeper:
-        models = {origins.named_model, opened.model if opened else ""} - {""}
-        return str(value).lower() in models
-    if opened is None or not opened.is_named_by(name):
-        return False
-    is_of_it = str(arguments.get(MODEL, opened.model)).lower() == opened.model
-    return is_of_it and str(value) == opened.object_id
+        return []  # a value of the object, not the object
+    return [
+        one
+        for one in origins.chosen
+        if one.is_named_by(name, value, arguments.get(MODEL))
+    ]
 
 
 def _property_names(schema: JSON) -> set[str]:

@@ -1,6 +1,7 @@
 """Models and fields that no tool and no context may read, write or filter by."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +22,7 @@ WORD_BREAKS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # What a person types in place of an underscore, in a key of JSON.
 NO_WORD = re.compile(r"\W+")
 HIDDEN = "•••"
+Labels = tuple[str, ...]
 FIELDS = frozenset(
     {
         "auth.user.is_superuser",
@@ -48,28 +50,40 @@ RIGHTS = frozenset({"is_superuser", "is_staff", "groups", "user_permissions"})
 
 def is_sensitive_model(model: Any) -> bool:
     """Return whether nothing of this table may be shown."""
+    return _is_sensitive_model(model, _added(), _opened())
+
+
+@lru_cache(4096)
+def _is_sensitive_model(model: Any, added: Labels, opened: Labels) -> bool:
     for meta in _metas(model):
-        if meta.label_lower in _opened():
+        if meta.label_lower in opened:
             return False
-        sensitive = MODELS | _added()
-        if meta.app_label in APPS or meta.label_lower in sensitive:
+        if meta.app_label in APPS or meta.label_lower in (*MODELS, *added):
             return True
     return False
 
 
 def is_sensitive_field(field: Any) -> bool:
     """Return whether this field may not be shown."""
+    return _is_sensitive_field(field, _added(), _opened(), settings.AUTH_USER_MODEL)
+
+
+@lru_cache(4096)
+def _is_sensitive_field(
+    field: Any, added: Labels, opened: Labels, _user_model: str
+) -> bool:
     metas = _metas(field.model)
     names = {f"{meta.label_lower}.{field.name}".lower() for meta in metas}
-    if names & _opened():
+    if not names.isdisjoint(opened):
         return False
     return (
-        bool(names & (FIELDS | _added()))
+        not names.isdisjoint((*FIELDS, *added))
         or (_is_user(field.model) and field.name in RIGHTS)
         or is_secret_name(field.name)
     )
 
 
+@lru_cache(1024)  # names of fields and of keys: the same ones again and again
 def is_secret_name(name: str) -> bool:
     """Return whether a field, or a key of JSON, is a secret by its name."""
     words = NO_WORD.sub("_", WORD_BREAKS.sub("_", name))
@@ -79,7 +93,7 @@ def is_secret_name(name: str) -> bool:
 def is_opened_field(field: Any) -> bool:
     """Return whether NOT_SENSITIVE lists this field, and so all of its contents."""
     names = {f"{meta.label_lower}.{field.name}".lower() for meta in _metas(field.model)}
-    return bool(names & _opened())
+    return not names.isdisjoint(_opened())
 
 
 def mask_secrets(value: Any) -> Any:
@@ -130,12 +144,12 @@ def _is_user(model: Any) -> bool:
     return label == settings.AUTH_USER_MODEL.lower() or hasattr(model, "has_perm")
 
 
-def _added() -> frozenset[str]:
-    return frozenset(map(str.lower, conf.get("DATA", "SENSITIVE")))
+def _added() -> Labels:
+    return tuple(map(str.lower, conf.get("DATA", "SENSITIVE")))
 
 
-def _opened() -> frozenset[str]:
-    return frozenset(map(str.lower, conf.get("DATA", "NOT_SENSITIVE")))
+def _opened() -> Labels:
+    return tuple(map(str.lower, conf.get("DATA", "NOT_SENSITIVE")))
 
 
 def is_read_only(model: type[Model], model_admin: Any = None, field: str = "") -> bool:

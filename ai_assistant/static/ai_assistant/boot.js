@@ -93,5 +93,5 @@
     event.preventDefault();
     run("toggle");
   });
-  if ((root.left = keep()) || "open" in root.dataset) run();
+  if ((root.left = keep()) || root.dataset.load) run();
 })();

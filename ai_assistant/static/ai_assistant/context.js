@@ -33,7 +33,25 @@ const showChips = () => {
     chip.hidden = isHidden(chip);
     chip.classList.toggle("aia-on", !chip.hidden);
   }
+  countBelow();
 };
+
+// What does not fit into the line is behind a button: the number of chips, or an ellipsis.
+const countBelow = () => {
+  const rest = byId("aia-rest");
+  if (!rest) return;
+  const strip = rest.parentElement;
+  const shown = chips().filter((chip) => !chip.hidden);
+  const below = shown.filter((chip) => chip.offsetTop > shown[0].offsetTop).length;
+  const isCut = [...strip.querySelectorAll(".aia-about span")].some(
+    (chip) => chip.scrollWidth > chip.clientWidth
+  );
+  const isAll = "all" in strip.dataset;
+  rest.ariaExpanded = `${isAll}`;
+  rest.firstElementChild.textContent = isAll ? "−" : below ? `+${below}` : "…";
+  rest.hidden = !below && !isCut && !isAll;
+};
+new ResizeObserver(countBelow).observe(root);
 
 export const loadCollectors = lazy(async () => {
   const modules = [import("./items.js"), import("./collectors.js")];
@@ -67,6 +85,14 @@ export const mention = ({ id, title }) => {
   dropped.delete(id);
   showChips();
 };
+
+/**
+ * Tells whether a text begins with the title of a chip that was chosen.
+ *
+ * @param {string} text
+ */
+export const isMentioned = (text) =>
+  [...mentioned.values()].some((title) => `@${text}`.startsWith(`${title} `));
 
 /**
  * Returns the context of a message as its form field. A chip counts as mentioned as
@@ -152,18 +178,20 @@ for (const name of ["accepted", "message-done"])
   root.addEventListener(`aia:${name}`, () => {
     if (name === "accepted") mentioned.clear();
     showChips();
-    if (byId("aia-banner")?.querySelector(".aia-origin a")) refresh();
+    if (byId("aia-banner")?.querySelector(".aia-about a")) refresh();
   });
 
 root.addEventListener(
   "click",
   /** @param {ElementPointerEvent} event */
   ({ target }) => {
+    target.closest("#aia-rest")?.parentElement.toggleAttribute("data-all");
+    countBelow();
     /** @type {HTMLElement} */
     const chip = target.closest(".aia-drop")?.closest(".aia-chip");
     if (!chip) return;
     const shown = chips().filter(
-      (one) => !one.hidden && one.querySelector(".aia-drop")
+      (chip) => !chip.hidden && chip.querySelector(".aia-drop")
     );
     const next = shown[shown.indexOf(chip) + 1] ?? shown.at(-2);
     const { item, along } = chip.dataset;

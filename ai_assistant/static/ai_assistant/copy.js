@@ -1,5 +1,5 @@
-// Copies a block of code, or an answer: formatted for what takes it so, and as Markdown
-// for the rest.
+// Copies a block of code, the link of a conversation, or an answer: formatted for what
+// takes it so, and as Markdown for the rest.
 
 import { say } from "./announce.js";
 import { get } from "./fetching.js";
@@ -8,6 +8,7 @@ import { showNotice, translate } from "./root.js";
 const PLAIN = "text/plain";
 const RICH = "text/html";
 const SHOWN_MS = 1500;
+const PLAIN_TEXT = ".aia-code, #aia-share"; // around a <pre>
 const NOT_OF_ANSWER = "button, .aia-lang, .aia-host";
 const KEPT_ATTRIBUTES = ["href", "colspan", "rowspan", "start"];
 
@@ -84,7 +85,7 @@ const write = async (formats) => {
  * @returns {Formats}
  */
 const formatsOf = (element) => {
-  const code = element.closest(".aia-code");
+  const code = element.closest(PLAIN_TEXT);
   if (code) return { [PLAIN]: code.querySelector("pre").textContent };
   /** @type {HTMLElement} */
   const button = element.closest(".aia-end").querySelector("[data-url]");
@@ -100,13 +101,29 @@ const formatsOf = (element) => {
  * @param {HTMLElement} element
  */
 const select = (element) => {
-  const code = element.closest(".aia-code")?.querySelector("pre");
+  const code = element.closest(PLAIN_TEXT)?.querySelector("pre");
   const parts = code
     ? [code]
     : [...element.closest(".aia-msg").querySelectorAll(".aia-parts")];
   const last = parts.at(-1);
   getSelection().setBaseAndExtent(parts[0], 0, last, last.childNodes.length);
   showNotice(translate("uncopied"));
+};
+
+/**
+ * Lets the words of a button say that it is done; an icon has none.
+ *
+ * @param {HTMLElement} button
+ */
+const showCopied = (button) => {
+  const label = /** @type {Text} */ (button.lastChild);
+  const before = label.data;
+  if (before === translate("copied")) return false;
+  label.data = translate("copied");
+  setTimeout(() => {
+    label.data = before;
+  }, SHOWN_MS);
+  return true;
 };
 
 // --- what support needs to find a failed answer ---
@@ -129,14 +146,7 @@ const copyDetails = async (button) => {
   } catch {
     return showNotice(`id: ${run}, code: ${code}`); // plain http has no clipboard
   }
-  const label = /** @type {Text} */ (button.lastChild);
-  const before = label.data;
-  if (before === translate("copied")) return;
-  label.data = translate("copied");
-  say(translate("copied"));
-  setTimeout(() => {
-    label.data = before;
-  }, SHOWN_MS);
+  if (showCopied(button)) say(translate("copied"));
 };
 
 /** @param {HTMLElement} element */
@@ -150,6 +160,7 @@ export const use = async (element) => {
   /** @type {HTMLElement} */
   const menu = element.closest("[popover]");
   menu?.hidePopover();
+  if (element.matches(".aia-go")) showCopied(element);
   element.dataset.done = "";
   setTimeout(() => delete element.dataset.done, SHOWN_MS);
   say(translate("copied"));

@@ -244,7 +244,10 @@ const followFields = (page) => {
 /** @param {DocumentFragment} page */
 const followForm = (page) => {
   if (!followFields(page)) return false;
-  followTexts(page, "#content .readonly, #content > h1, #content > h2, .breadcrumbs");
+  followTexts(
+    page,
+    "#content .readonly, #content > :is(h1, h2), .titles > *, .breadcrumbs"
+  );
   followTexts(page, "#change-history td, #change-history tbody");
   return true;
 };

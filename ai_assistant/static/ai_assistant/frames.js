@@ -80,12 +80,18 @@ const keepFocus = (change) => {
   const focused = document.activeElement;
   const message = focused?.closest("#aia .aia-msg");
   const isOurs = focused !== root && root.contains(focused);
+  // A call has another id once it is stored, but its card stands in the same place.
+  /** @type {Element[]} */
+  const summaries = [...(message?.querySelectorAll("summary") ?? [])];
+  const at = summaries.indexOf(focused);
   change();
   if (!isOurs || focused.isConnected) return;
   const fold = focused.matches("summary") ? byId(focused.parentElement.id) : null;
-  const heir = focused.id ? byId(focused.id) : fold?.querySelector("summary");
   const typing = beforeCard?.id === "aia-input" && byId("aia-input");
   const box = message ? byId(message.id) : typing || byId("aia-scroll");
+  const heir = focused.id
+    ? byId(focused.id)
+    : (fold?.querySelector("summary") ?? box?.querySelectorAll("summary")[at]);
   if (!heir && message) box?.setAttribute("tabindex", "-1");
   (heir || box)?.focus({ preventScroll: true });
 };

@@ -27,8 +27,9 @@ export const use = (button) => {
 
 /** @type {WeakSet<Element>} */
 const seen = new WeakSet();
-/** @type {{ action: string, conversation: string } | null} */
+/** @type {{ action: string, conversation: string, place: number } | null} */
 let posted = null; // and not yet drawn
+let place = 0; // of the entry that was deleted
 let renaming = ""; // the entry that is being renamed
 /** @type {{ id: string, run: string | null } | null} */
 let hit = null; // to be shown once its conversation is there
@@ -47,10 +48,11 @@ const takeNew = (id) => {
   return element;
 };
 
+/** @returns {NodeListOf<HTMLElement>} */
+const entries = () => box().querySelectorAll("[data-aia-conversation]");
+
 const markCurrent = () => {
-  /** @type {NodeListOf<HTMLElement>} */
-  const links = box().querySelectorAll("[data-aia-conversation]");
-  for (const link of links) {
+  for (const link of entries()) {
     const isCurrent = link.dataset.aiaConversation === root.dataset.conversation;
     if (isCurrent) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
@@ -75,10 +77,23 @@ const leaveConversation = () => {
   emit("elsewhere", "");
 };
 
+/**
+ * Puts the focus on an entry, or on the one that has taken its place.
+ *
+ * @param {string} [conversation]
+ */
+const focusOnEntry = (conversation) => {
+  const all = [...entries()];
+  const own = all.find((one) => one.dataset.aiaConversation === conversation);
+  (own ?? all[place] ?? all.at(-1) ?? byId("aia-q"))?.focus();
+};
+
 const onPostedDrawn = () => {
   const { action, conversation } = posted;
+  place = posted.place;
   posted = null;
   broadcast({ list: true });
+  if (action !== "delete") focusOnEntry(conversation);
   if (action === "delete" && conversation === root.dataset.conversation)
     leaveConversation();
 };
@@ -100,7 +115,9 @@ const putListBack = () => {
   byId("aia-history").replaceWith(keptList);
   keptList = null;
   show(true);
-  byId("aia-undo")?.focus();
+  const undo = byId("aia-undo");
+  if (undo) undo.focus();
+  else focusOnEntry();
 };
 
 const goToHit = async () => {
@@ -143,6 +160,8 @@ const stopRenaming = async () => {
 const onEscape = (event) => {
   if (isInside(event.target) && byId("aia-name")) return stopRenaming();
   if (isPage() || box()?.hidden !== false) return;
+  const above = box().querySelector(":popover-open");
+  if (above || root.querySelector("dialog[open]")) return; // it closes first, by itself
   show(false);
   byId("aia-list").focus();
 };
@@ -165,8 +184,10 @@ root.addEventListener(
   /** @param {SubmitEvent & { target: PanelForm, submitter: HTMLButtonElement }} event */
   ({ target, submitter }) => {
     if (!isInside(target) || target.method !== "post") return;
-    const { conversation } = target.elements;
-    posted = { action: submitter?.value, conversation: conversation?.value };
+    const conversation = target.elements.conversation?.value;
+    const names = [...entries()].map((one) => one.dataset.aiaConversation);
+    const at = names.indexOf(conversation);
+    posted = { action: submitter?.value, conversation, place: at < 0 ? place : at };
   },
   true
 );
@@ -183,12 +204,22 @@ root.addEventListener(
   true
 );
 
+// The line that offers to take a deletion back is seen for a while only (more.css).
+root.addEventListener("animationend", ({ animationName, target }) => {
+  const toast = /** @type {HTMLElement} */ (target);
+  if (animationName !== "aia-over" || !isInside(toast)) return;
+  const { activeElement, body } = document;
+  const hadFocus = activeElement === body || toast.contains(activeElement);
+  toast.remove();
+  if (hadFocus) focusOnEntry();
+});
+
 // --- in step with the server and the other tabs ---
 
 const isInUse = () =>
   byId("aia-q")?.value ||
   byId("aia-name") ||
-  box().querySelector("details[open], .aia-toast");
+  box().querySelector(":popover-open, .aia-toast");
 
 const refresh = () => request(box());
 

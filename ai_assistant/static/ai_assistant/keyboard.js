@@ -1,4 +1,4 @@
-// The keyboard map in a dialog, asked for when it is first opened.
+// The keyboard map, one's commands and the link of a conversation in a dialog.
 
 import { request } from "./requests.js";
 import { byId } from "./root.js";
@@ -7,10 +7,12 @@ import { byId } from "./root.js";
 export const use = async (link) => {
   const dialog = byId("aia-map");
   if (!link.href) return dialog.close();
-  const isThere = byId("aia-keys").firstElementChild;
-  if (!isThere && !(await request(link)).isDrawn) return location.assign(link.href);
+  if (!(await request(link)).isDrawn) return location.assign(link.href);
   // The fold closes when the focus leaves it, and what is closed cannot get it back.
   if (link === document.activeElement)
     link.closest("details")?.querySelector("summary").focus();
+  /** @type {HTMLElement} */
+  const menu = link.closest("[popover]");
+  menu?.hidePopover();
   if (!dialog.open) dialog.showModal();
 };

@@ -1,6 +1,7 @@
 // The keyboard map: what the keys do while the panel is open.
 
 import { byId, root } from "./root.js";
+import { moveInGroup, rove } from "./roving.js";
 
 const TYPING = "input, textarea, select, [contenteditable]";
 /** @type {HTMLElement | null} */
@@ -73,7 +74,7 @@ const moveGrip = async (grip, key) =>
 const showMap = () => {
   if (activeElement().matches(TYPING)) return false;
   /** @type {HTMLElement | null} */
-  const link = root.querySelector("[data-aia-use=keyboard]");
+  const link = root.querySelector("details [data-aia-use=keyboard]");
   link?.click();
 };
 
@@ -124,6 +125,9 @@ export const onKeydown = (event) => {
     moveGrip(grip, event.key);
     return;
   }
+  if (event.key === "Tab") return rove();
+  if (sign[0] === " " && isInside() && moveInGroup(event))
+    return event.preventDefault();
   const action = anywhere[sign] ?? (isInside() && inPanel[sign]);
   if (action && action() !== false) event.preventDefault();
 };

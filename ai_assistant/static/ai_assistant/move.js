@@ -98,6 +98,7 @@ const updateSeparators = () => {
   };
   for (const [name, [value, most]] of Object.entries(values)) {
     const grip = root.querySelector(`[role=separator][data-grip=${name}]`);
+    if (!grip) continue; // on a page of its own
     grip.ariaValueNow = `${Math.round(value)}`;
     grip.ariaValueMax = `${Math.round(most)}`;
   }

@@ -198,12 +198,12 @@ root.addEventListener(
 root.addEventListener("submit", () => isSessionOver() || showNotice(""), true);
 // --- what few visits need ---
 
-const menu = lazy(async () => (await import("./mention.js")).openMenu());
+const palette = lazy(async () => (await import("./palette.js")).openPalette());
 root.addEventListener(
   "input",
   /** @param {FieldEvent} event */
   ({ target }) => {
-    if (target.id === "aia-input" && target.value.includes("@")) menu();
+    if (target.id === "aia-input" && /[@/]/.test(target.value)) palette();
   }
 );
 
@@ -264,6 +264,7 @@ root.addEventListener("aia:browser", async ({ detail }) =>
 if (read("sessionStorage", "aia.going")) tools();
 
 if (root.dataset.mode !== "page") import("./fold.js");
+import("./links.js");
 
 // It stands in its place before it is seen.
 if (root.dataset.mode === "float") await import("./place.js");
@@ -273,7 +274,7 @@ if (isOpen()) {
   saveLayout();
   start();
   if (/^#[ur]-/.test(location.hash)) earlier().then((module) => module?.jumpToHash());
-} else if (root.left) loadOnce(); // a message waits to be sent again
+} else if (root.left || root.dataset.busy) loadOnce().then(start); // a message waits to be sent again, or an answer goes on
 root.addEventListener("aia:message-done", stopUnlessBusy);
 delete byId("aia-launcher")?.dataset.trouble; // that it could not be loaded
 emit("ready");

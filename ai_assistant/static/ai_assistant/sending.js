@@ -107,7 +107,10 @@ export const showRefusal = async (response) => {
   const { ok, status } = response;
   const isExplained = ok || status === 429; // a limit, and when it is over
   const html = isExplained ? await response.text() : "";
-  if (html.trim()) byId("aia-notice").replaceChildren(parse(html));
+  const part = parse(html);
+  const form = part.getElementById("aia-arguments");
+  if (form) (await import("./answered.js")).askArguments(form);
+  else if (html.trim()) byId("aia-notice").replaceChildren(part);
   else showNotice(translate(status === 403 ? "stale" : "refused"));
   emit("error", { status, text: byId("aia-notice").textContent.trim() });
 };
@@ -152,6 +155,10 @@ const attempt = async (item) => {
     giveBack(item);
     return endSession();
   }
+  if (response.status === 202) {
+    onShown(item.key); // a command has answered, and nothing was sent
+    return (await import("./answered.js")).showAnswer(response);
+  }
   if (response.status !== 204) {
     giveBack(item);
     return showRefusal(response);
@@ -172,7 +179,12 @@ const unposted = new Set();
 
 /** @param {PendingMessage} item */
 export const deliver = (item) => {
+  byId("aia-arguments")?.replaceChildren();
   showGhost(item);
+  // The button goes: who has pressed it goes on writing, but not under a keyboard
+  // that comes onto the screen.
+  if (byId("aia-send")?.matches(":focus") && matchMedia("(pointer: fine)").matches)
+    field().focus();
   unposted.add(item);
   line = line.then(() => attempt(item)).catch(console.error);
 };

@@ -4,7 +4,15 @@
 import { say } from "./announce.js";
 import { isDirty } from "./dirty.js";
 import { post } from "./fetching.js";
-import { byId, cloneTemplate, emit, isOpen, pagePath, root } from "./root.js";
+import {
+  byId,
+  cloneTemplate,
+  emit,
+  isOpen,
+  pagePath,
+  root,
+  translate
+} from "./root.js";
 import { read, write } from "./storage.js";
 
 const GOING = "aia.going";
@@ -76,11 +84,19 @@ const wantsToStay = async (title) => {
   const note = cloneTemplate("aia-t-going");
   note.querySelector("b").textContent = title;
   byId("aia-notice").replaceChildren(note);
-  say(note.firstElementChild.textContent);
+  const [text, left] = note.querySelectorAll("span");
+  say(text.textContent);
+  const end = Date.now() + STAY_MS;
+  const count = () => {
+    left.textContent = translate("seconds", Math.ceil((end - Date.now()) / 1000));
+  };
+  count();
+  const counting = setInterval(count, 200);
   const pressed = new Promise((done) => {
     note.querySelector("button").onclick = done;
   });
   const answer = await Promise.race([pressed, sleep(STAY_MS)]);
+  clearInterval(counting);
   if (note.contains(document.activeElement)) byId("aia-input")?.focus();
   note.remove();
   return Boolean(answer);

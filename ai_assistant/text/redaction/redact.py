@@ -131,6 +131,11 @@ def patterns() -> tuple[Pattern, ...]:
     return (*BUILT_IN, _cookies(), *_own())
 
 
+def rules() -> tuple[object, ...]:
+    """Return what is looked for now; equal to what it was if that has not changed."""
+    return patterns(), site_secrets()
+
+
 def site_secrets() -> tuple[str, ...]:
     """Return the site's secrets, as they are configured now."""
     names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]

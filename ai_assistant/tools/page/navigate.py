@@ -85,9 +85,9 @@ def navigate_to(
     Only when the person wants to go there. It is refused while the page has
     unsaved changes.
 
-    view_name: a Django URL name with its namespace, for example admin:index,
-    admin:APP_MODEL_changelist, admin:APP_MODEL_add or admin:APP_MODEL_change
-    arguments: of the URL, for example {"object_id": "1"}
+    view_name: a Django URL name: admin:index, admin:APP_MODEL_changelist,
+    admin:APP_MODEL_add, admin:APP_MODEL_change
+    arguments: of the URL: {"object_id": "1"}
     """
     _check_allowed(view_name)
     with override(language_of(context.page_path)):

@@ -1,6 +1,7 @@
 """The input of a client: one RunAgentInput, its context and its own tools."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from ag_ui.core import Context, RunAgentInput, Tool
@@ -10,9 +11,11 @@ from pydantic import ValidationError
 
 from ai_assistant import conf
 from ai_assistant.exceptions import Refused
+from ai_assistant.hooks.state import CLIENT, checked
 from ai_assistant.registry import registry
 from ai_assistant.text.unicode import whole_json
 from ai_assistant.tools.page.browser_tools import MAX_TOOLS, NAME, client_tools
+from ai_assistant.types.hook import STATE_CHARS
 from ai_assistant.types.page import is_deep
 from ai_assistant.web.panel.fields import MAX_ITEMS, TOOLS_CHARS
 
@@ -37,7 +40,7 @@ def read_input(request: HttpRequest) -> RunAgentInput:
         # Without characters that cannot be stored: a text is mended, a name is refused.
         body = RunAgentInput.model_validate(_without_unknown(whole_json(payload)))
     except ValidationError as error:
-        raise Refused("bad_input", _fault(error)) from error
+        raise Refused("bad_input", fault_of(error)) from error
     version = body.protocol_version
     if version is not None and version.split(".")[0] != LINE:
         raise Refused(
@@ -128,10 +131,41 @@ def _is_usable(part: object) -> bool:
     return part["type"] in PARTS and is_source
 
 
-def _fault(error: ValidationError) -> str:
+def fault_of(error: ValidationError, within: str = "") -> str:
+    """Return what is wrong with a part of the input, by its path."""
     first = error.errors(include_url=False, include_input=False)[0]
-    path = ".".join(map(str, first["loc"])) or "input"
+    names = (within, *map(str, first["loc"]))
+    path = ".".join(filter(None, names)) or "input"
     return _("“%(where)s” is invalid: %(why)s.") % {"where": path, "why": first["msg"]}
+
+
+def own_props(body: RunAgentInput) -> Mapping[str, Any]:
+    """Return what a client says to this server beside the protocol."""
+    props = body.forwarded_props
+    own = props.get("aia") if isinstance(props, dict) else None
+    return own if isinstance(own, dict) else {}
+
+
+OWN_STATE = "aia"  # the key of what the site keeps: no client changes that
+
+
+def read_client_state(body: RunAgentInput) -> dict[str, Any] | None:
+    """
+    Return the state that a client has sent, None if none. What the site keeps is left out.
+
+    Only an object is kept. Raise Refused too_large.
+    """
+    if not isinstance(body.state, dict):
+        return None
+    own = {key: value for key, value in body.state.items() if key != OWN_STATE}
+    try:
+        return checked(CLIENT, own)
+    except ValueError as error:
+        raise Refused(
+            "too_large",
+            _("“state” may have at most %(most)d characters as JSON.")
+            % {"most": STATE_CHARS},
+        ) from error
 
 
 DESCRIPTION_CHARS, LABEL_CHARS = 500, 80

@@ -23,16 +23,26 @@ from ai_assistant.engine.service import (
     RunState,
     SentPage,
     Submission,
+    Version,
     again_submission,
     check_unused,
+    edited_submission,
     names_newest,
     open_requests,
+    regenerate_submission,
+    waiting_below,
     waiting_for_person,
 )
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.interrupts import form_of, interrupt_id
 from ai_assistant.safety.identity.tokens import Scope
-from ai_assistant.web.agui.input import check_name, read_client_context
+from ai_assistant.web.agui.acts import Act, asked_act
+from ai_assistant.web.agui.input import (
+    check_name,
+    own_props,
+    read_client_context,
+    read_client_state,
+)
 from ai_assistant.web.agui.threads import find_thread, no_thread, own_id
 from ai_assistant.web.panel.fields import page_path
 from ai_assistant.web.principal import Caller
@@ -110,7 +120,7 @@ def read_answers(
     Raise Refused: interrupts_open if one is left out, bad_payload, scope.
     """
     entries_by_id = {entry.interrupt_id: entry for entry in entries}
-    waits = list(waiting_for_person(run=run).select_related("call"))
+    waits = list(waiting_below(run).select_related("call"))
     may_answer = caller.may_answer
     ids = {wait.pk: interrupt_id(wait, may_answer=may_answer) for wait in waits}
     missing = [wait for wait in waits if ids[wait.pk] not in entries_by_id]
@@ -196,6 +206,11 @@ class Start:
     instead_of: UUID | None = None
 
     @property
+    def is_stored_at_once(self) -> bool:
+        """Whether nothing has to be done before the message is stored."""
+        return self.instead_of is None and not self.submission.is_unexpanded
+
+    @property
     def conversation_id(self) -> UUID:
         return self.submission.conversation_id
 
@@ -210,18 +225,28 @@ class GoOn:
     given: Given
 
 
-Plan = ShowHistory | Start | GoOn
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tell:
+    """Say something to a run under way, or let it wait for its end; answer at once."""
+
+    submission: Submission
+
+
+Plan = ShowHistory | Start | GoOn | Tell | Act
 
 
 def plan(caller: Caller, body: RunAgentInput) -> Plan:
     """
     Return the plan for an input. Reads the database, changes nothing.
 
-    Raise Refused: not_found, run_id_used, busy, interrupts_open, nothing_new, and
+    Raise Refused: not_found, run_id_used, busy, interrupts_open, nothing_new, not_ended, and
     what reading answers, context and tools raises.
     """
     conversation = find_thread(caller.user, body.thread_id)
-    if not body.messages and not body.resume:
+    if act := asked_act(caller, body, conversation):
+        return act
+    regenerates = own_props(body).get("regenerate")
+    if not (body.messages or body.resume or regenerates):
         if conversation is None:
             raise no_thread(body.thread_id)
         return ShowHistory(conversation=conversation, run=active_run(conversation))
@@ -233,8 +258,18 @@ def plan(caller: Caller, body: RunAgentInput) -> Plan:
         check_unused(conversation, client)
     new = new_messages(body.messages, conversation)
     client = replace(client, message=new.message_id)
+    props = own_props(body)
+    if conversation is not None and (isinstance(props.get("edit"), str) or regenerates):
+        make = _another_answer if regenerates else _edit_submission
+        submission = make(caller, body, new, conversation)
+        submission = replace(submission, channel=Channel.AGUI, client=client)
+        return Start(submission=submission)
     if active is None:
         return Start(submission=_submission(caller, body, client, new, conversation))
+    steers, queues = props.get("steer") is True, props.get("queue") is True
+    if new.text and (steers or queues):
+        said = _submission(caller, body, client, new, conversation)
+        return Tell(submission=replace(said, steers=steers, queues=queues))
     return _to_active(caller, body, client, new, active)
 
 
@@ -295,7 +330,7 @@ def _submission(
         return _retry_submission(caller, client, conversation)
     if not new.text and not new.message_id:
         raise _nothing_new()
-    props = _own_props(body)
+    props = own_props(body)
     new_id = own_id(body.thread_id) or uuid4()
     return Submission(
         user_id=caller.user.pk,
@@ -309,8 +344,62 @@ def _submission(
         ),
         stamp=caller.stamp,
         look_only=props.get("lookOnly") is True,
+        agent=props["agent"] if isinstance(props.get("agent"), str) else None,
+        state=read_client_state(body),
         channel=Channel.AGUI,
         client=client,
+    )
+
+
+def _edit_submission(
+    caller: Caller,
+    body: RunAgentInput,
+    new: NewMessages,
+    conversation: "Conversation",
+) -> Submission:
+    """Return a submission that asks something else in the place of a question."""
+    run_id = _run_of_question(conversation, own_props(body)["edit"])
+    texts = [message_text(m) for m in body.messages if isinstance(m, UserMessage)]
+    text = new.text or (texts[-1] if texts else "")
+    return edited_submission(_version(caller, body, run_id), text)
+
+
+def _another_answer(
+    caller: Caller,
+    body: RunAgentInput,
+    new: NewMessages,
+    conversation: "Conversation",
+) -> Submission:
+    """Return a submission for another answer to a question; `true` is the last one."""
+    name, last = own_props(body)["regenerate"], last_run(conversation)
+    if new.text:
+        sentence = _("Another answer takes no new message. Send one of both.")
+        raise Refused("bad_input", sentence)
+    if last is None:
+        raise _nothing_new()
+    run_id = last.pk if name is True else _run_of_question(conversation, name)
+    return regenerate_submission(_version(caller, body, run_id))
+
+
+def _run_of_question(conversation: "Conversation", name: object) -> UUID:
+    """Return the run of a question. Raise Refused not_found if it is none."""
+    text = _text(name)
+    named = Q(client_id=text) | Q(pk=own_id(text))
+    message = conversation.messages.questions().filter(named).first()
+    if not text or message is None:
+        sentence = _("There is no question “%(id)s” in this thread.") % {"id": name}
+        raise Refused("not_found", sentence)
+    return message.run_id
+
+
+def _version(caller: Caller, body: RunAgentInput, run_id: UUID) -> Version:
+    """Return who wants another version of a run."""
+    return Version(
+        user_id=caller.user.pk,
+        run_id=run_id,
+        key=_key(body.thread_id, body.run_id),
+        stamp=caller.stamp,
+        look_only=own_props(body).get("lookOnly") is True,
     )
 
 
@@ -332,13 +421,7 @@ def _nothing_new() -> Refused:
 
 def keeps(body: RunAgentInput) -> bool:
     """Return whether the run continues when its client leaves."""
-    return _own_props(body).get("keep") is True
-
-
-def _own_props(body: RunAgentInput) -> Mapping[str, Any]:
-    props = body.forwarded_props
-    own_props = props.get("aia") if isinstance(props, dict) else None
-    return own_props if isinstance(own_props, dict) else {}
+    return own_props(body).get("keep") is True
 
 
 def _text(value: object) -> str:

@@ -6,11 +6,12 @@ from uuid import UUID
 from ag_ui.core import BaseEvent, MessagesSnapshotEvent, StateSnapshotEvent
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.queries import active_run, conversations, is_anothers
+from ai_assistant.engine.queries import active_run, conversations, is_anothers, last_run
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.interrupts import open_interrupts
 from ai_assistant.render.agui.messages import messages_of
 from ai_assistant.render.agui.segment import before
+from ai_assistant.render.agui.state import client_state
 
 if TYPE_CHECKING:
     from ai_assistant.engine.queries import Conversation, Run
@@ -94,13 +95,16 @@ def client_name(run: "Run") -> str:
 
 def _state(conversation: "Conversation", run: "Run | None", state: Any) -> BaseEvent:
     """Return the client's own state, with the assistant's under a key of its own."""
-    own_state = {
+    own_state: dict[str, Any] = {
         "conversation": str(conversation.pk),
         "title": conversation.title,
         "run": run.state if run else "",
     }
-    client_state = state if isinstance(state, dict) else {}
-    return StateSnapshotEvent(snapshot={**client_state, STATE_KEY: own_state})
+    last = last_run(conversation)
+    kept = client_state(last.state_values if last else {})
+    own_state |= kept.pop(STATE_KEY)
+    sent = state if isinstance(state, dict) else {}
+    return StateSnapshotEvent(snapshot={**kept, **sent, STATE_KEY: own_state})
 
 
 def _json(model: Any) -> Any:

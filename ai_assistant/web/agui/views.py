@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ag_ui.core import BaseEvent, RunAgentInput, RunFinishedEvent
+from ag_ui.core import BaseEvent, CustomEvent, RunAgentInput, RunFinishedEvent
 from channels.layers import get_channel_layer
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
@@ -38,8 +38,17 @@ from ai_assistant.render.agui.state import capabilities
 from ai_assistant.request_context import outliving, to_the_end
 from ai_assistant.safety.identity.tokens import Scope
 from ai_assistant.types import UserKey
+from ai_assistant.web.agui.acts import Act
 from ai_assistant.web.agui.input import check_type, read_input
-from ai_assistant.web.agui.planning import GoOn, Plan, ShowHistory, Start, keeps, plan
+from ai_assistant.web.agui.planning import (
+    GoOn,
+    Plan,
+    ShowHistory,
+    Start,
+    Tell,
+    keeps,
+    plan,
+)
 from ai_assistant.web.agui.stream import Listener, Stream, frame, stream_response
 from ai_assistant.web.agui.threads import (
     find_thread,
@@ -210,6 +219,10 @@ async def _run_view(request: HttpRequest) -> HttpResponseBase:
     planned = asked.plan or await _planned_later(asked.caller, asked.body)
     if isinstance(planned, ShowHistory):
         return await _history(request, asked, planned)
+    if isinstance(planned, Tell):
+        return await _tell(request, asked, planned)
+    if isinstance(planned, Act):
+        return stream_response(request, _at_once(asked.names, await planned.events()))
     return await _run(request, asked, planned)
 
 
@@ -227,7 +240,7 @@ async def stream_view(request: HttpRequest) -> HttpResponseBase:
 async def capabilities_view(request: HttpRequest) -> HttpResponseBase:
     """Return what this server can do."""
     await in_db(identify, request, Scope.READ)
-    return JsonResponse(capabilities())
+    return JsonResponse(await in_db(capabilities))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -260,7 +273,7 @@ def _read(request: HttpRequest) -> Asked:
     body = read_input(request)
     planned = _plan(caller, body)
     stored = None
-    if isinstance(planned, Start) and planned.instead_of is None:
+    if isinstance(planned, Start) and planned.is_stored_at_once:
         stored = store(planned.submission)
     return Asked(caller=caller, body=body, plan=planned, stored=stored)
 
@@ -313,14 +326,19 @@ async def _segment(asked: Asked, planned: Start | GoOn) -> Segment:
         await stop(planned.submission.user_id, planned.instead_of)
     accepted = await _accepted(planned, asked.stored)
     segment = Segment(accepted.run_id, asked.names)
-    segment.is_fresh = accepted.hold is not None
+    segment.is_fresh = accepted.hold is not None and _is_bare(accepted)
     return segment
+
+
+def _is_bare(accepted: Accepted) -> bool:
+    """Return whether the first events of a new run say nothing: it has no state yet."""
+    return accepted.rows is None or len(accepted.rows.events) == 1
 
 
 async def _accepted(planned: Start, stored: Stored | None) -> Accepted:
     if stored is None:
         return await send(planned.submission)
-    launch(planned.submission, stored)
+    launch(planned.submission.user_id, stored)
     return stored.accepted
 
 
@@ -343,6 +361,15 @@ async def _history(
         return stream_response(request, _at_once(asked.names, first))
     segment = Segment(run.pk, asked.names)
     return await _watched(request, asked.caller, conversation.pk, segment, first)
+
+
+async def _tell(request: HttpRequest, asked: Asked, planned: Tell) -> HttpResponseBase:
+    """Answer at once what has become of a message; its run has a stream of its own."""
+    accepted = await send(planned.submission)
+    value = {"run": str(accepted.run_id), "message": str(accepted.queued or "")}
+    name = "aia.told" if planned.submission.steers else "aia.queued"
+    told = CustomEvent(name=name, value=value)
+    return stream_response(request, _at_once(asked.names, [told]))
 
 
 async def _watched(

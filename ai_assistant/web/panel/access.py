@@ -9,7 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.db import DatabaseError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import get_resolver, get_urlconf, reverse
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -22,9 +22,10 @@ from ai_assistant.request_context import full_path
 from ai_assistant.safety.budgets.texts import opens_again_text
 from ai_assistant.safety.identity.permissions import may_use, may_view
 
-View = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
+View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
 OK, UNAUTHORIZED, FORBIDDEN, TOO_MANY = 200, 401, 403, 429
+NO_REFERRER = "no-referrer"
 FETCHED = "HX-Request"  # sent by htmx and by the panel's own scripts
 STATUS = {
     "not_found": 404,
@@ -38,11 +39,12 @@ STATUS = {
 }
 
 
-def panel_view(*, use: bool) -> Callable[[View], View]:
+def panel_view(*, use: bool, hides: bool = False) -> Callable[[View], View]:
     """
     Admit only who may see the assistant, or use it.
 
-    Signed out: 401 for a script, the sign-in page for a person. Not allowed: 403.
+    Signed out: 401 for a script, the sign-in page for a person. Not allowed: 403, or
+    404 from a view that `hides` whether there is anything.
     A Refused becomes its sentence: as a fragment with status 200 for a script,
     on a page of its own for a person without one. A limit answers 429 to both, with
     Retry-After.
@@ -50,17 +52,19 @@ def panel_view(*, use: bool) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        async def admitted(request: HttpRequest) -> HttpResponse:
+        async def admitted(request: HttpRequest, **named: str) -> HttpResponse:
             if not conf.enabled():
                 raise Http404
             allowed = may_use if use else may_view
             status = await in_db(_admission, request, allowed, stage=Stage.ASK)
             if status == UNAUTHORIZED:
                 return _sign_in(request)
+            if status == FORBIDDEN and hides:
+                return await in_db(nothing_here, request)
             if status == FORBIDDEN:
                 return await in_db(sentence, request, _not_allowed(), FORBIDDEN)
             try:
-                return await view(request)
+                return await view(request, **named)
             except (Refused, DatabaseError) as error:
                 return await in_db(refusal, request, _as_refused(error))
 
@@ -68,6 +72,15 @@ def panel_view(*, use: bool) -> Callable[[View], View]:
         return transaction.non_atomic_requests(admitted)
 
     return decorate
+
+
+def nothing_here(request: HttpRequest) -> HttpResponse:
+    """Return the site's 404 for an address that is a secret: it is told to no log."""
+    handler: Any = get_resolver(get_urlconf()).resolve_error_handler(404)
+    response: HttpResponse = handler(request, exception=Http404())
+    response["Referrer-Policy"] = NO_REFERRER
+    response._has_been_logged = True  # type: ignore[attr-defined] # noqa: SLF001
+    return response
 
 
 def _as_refused(error: Refused | DatabaseError) -> Refused:

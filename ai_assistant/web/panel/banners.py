@@ -15,8 +15,9 @@ from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
 from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page, page_info
-from ai_assistant.context.page_items import page_title
+from ai_assistant.context.page_items import place_title
 from ai_assistant.context.provided import is_withheld
+from ai_assistant.engine.queries import run_of_code, waits_for_person
 from ai_assistant.engine.service import RunScope
 from ai_assistant.modules.resolve import is_page_open, module_by_id, module_for
 from ai_assistant.providers.readiness import missing_of
@@ -115,12 +116,7 @@ def _label(scope: RunScope) -> str:
     label = scope.module.get_label(scope.context) if _is_own(scope) else ""
     if label or scope.run.is_final:
         return label
-    page = find_page(scope.run.page_path, scope.run.page_title)
-    # Django writes titles with what matters first.
-    said = scope.run.page_title.partition(" | ")[0].strip()
-    if page and page.info.action == "changelist":  # “Select questionnaire to change”
-        return capfirst(page_title(page))
-    return said or (page_title(page) if page else "")
+    return place_title(scope.run.page_path, scope.run.page_title)
 
 
 def _is_own(scope: RunScope) -> bool:
@@ -129,6 +125,27 @@ def _is_own(scope: RunScope) -> bool:
 
 def _bare(path: str) -> str:
     return path.partition("#")[0].partition("?")[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Elsewhere:
+    """A conversation in which a run of the site's code goes on, or waits."""
+
+    id: str
+    title: str
+    waits: bool  # for its person
+
+
+def elsewhere_of(user: Any, conversation: str) -> Elsewhere | None:
+    """Return where code of the site has started a run, if that is not `conversation`."""
+    run = run_of_code(user.pk)
+    if run is None or str(run.conversation_id) == conversation:
+        return None
+    return Elsewhere(
+        id=str(run.conversation_id),
+        title=run.conversation.title,
+        waits=bool(waits_for_person(run)),
+    )
 
 
 KEPT = "aia_kept"  # names the run whose changes its person wants to keep

@@ -4,7 +4,6 @@ import json
 import logging
 from dataclasses import dataclass, field, replace
 from typing import Any
-from uuid import UUID
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -16,12 +15,11 @@ from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.page_items import OBJECT, PAGE, page_title
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.modules.read_only import read_only
-from ai_assistant.modules.resolve import DEFAULT, is_page_open, module_for
-from ai_assistant.types import ContextItem, PageInfo, RunContext
+from ai_assistant.modules.resolve import module_for
+from ai_assistant.render.html.transcript.faded import faded_items
+from ai_assistant.types import ContextItem, RunContext
 
 logger = logging.getLogger("ai_assistant")
-
-NOT_YET = UUID(int=0)  # there is no run before the message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +39,7 @@ class Chip:
     chars: int = 0  # that it takes of the prompt
     auto: bool = True
     error: str = ""
+    faded: str = ""  # why it is told no more
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,21 +55,6 @@ class Chips:
     withheld: bool = False
 
 
-def page_context(user: Any, path: str, title: str = "") -> RunContext:
-    """Return what code of the site is given that looks at a page before a run."""
-    page = find_page(path, title)
-    info = page.info if page else PageInfo(path=path, title=title)
-    module = module_for(info)
-    is_open = is_page_open(page, module, user)
-    return RunContext(
-        user=user,
-        run_id=NOT_YET,
-        conversation_id=NOT_YET,
-        page=info,
-        module=module.id if is_open else DEFAULT.id,
-    )
-
-
 def chips_of(context: RunContext) -> Chips:
     """Return the chips of the page of `context`. Asks the database."""
     try:
@@ -80,11 +64,13 @@ def chips_of(context: RunContext) -> Chips:
         items = [_unknown_page(error)]
     left = conf.CONTEXT_CHARS
     chips = []
+    faded = faded_items(items, context)
     for item in items:
         size = 0 if item.error else len(line_of(item))
         fits = size <= left
-        chips.append(_chip(item, size, fits=fits))
-        left -= size if fits and item.auto else 0
+        chip = _chip(item, size, fits=fits)
+        chips.append(replace(chip, faded=faded.get(item.id, "")))
+        left -= size if fits and item.auto and item.id not in faded else 0
     page = find_page(context.page_path)
     return Chips(
         items=_together(chips, page),

@@ -1,36 +1,60 @@
-"""The list of conversations, and what a person does with one in it."""
+"""The list of conversations, and what a person does with one, its link or its queue."""
 
-from typing import Any
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from ai_assistant.engine.queries import can_be_restored, conversations, count_unread
 from ai_assistant.engine.service import (
     CONVERSATION_NAME_CHARS,
     FLAGS,
+    SHARE_DAYS,
+    SendNowRequest,
     delete,
+    drop_queued,
     flag,
     mark_read,
+    move_queued,
+    open_shared,
     rename,
     restore,
+    send_now,
+    share,
+    stop_sharing,
 )
-from ai_assistant.engine.storage.units import in_db
+from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
+from ai_assistant.render.html.transcript.shared import read_shared
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import FETCHED, back, own_page, panel_view
+from ai_assistant.web.panel.access import (
+    FETCHED,
+    NO_REFERRER,
+    back,
+    done,
+    nothing_here,
+    own_page,
+    panel_view,
+)
 from ai_assistant.web.panel.fields import read_uuid
 from ai_assistant.web.panel.layout import read_layout
 from ai_assistant.web.panel.listing import Wish, list_context, list_item, read_wish
 from ai_assistant.web.panel.panel import bare_panel
 
+if TYPE_CHECKING:
+    from ai_assistant.engine.queries import Conversation
+
 # Refusals that the form shows, so that the name can be mended.
 OF_A_NAME = ("empty", "too_long", "binary")
+STEPS = {"up": -1, "down": 1}
+DROPS = ("drop", "edit")  # an edited one goes back to the composer, and is sent again
 
 
 @require_GET
@@ -162,3 +186,114 @@ def _address(wish: Wish, deleted: str = "") -> str:
     }
     address = reverse("ai_assistant:conversations")
     return f"{address}?{urlencode(said)}" if said else address
+
+
+# --- the link under which others may read a conversation ---
+
+
+@require_http_methods(["GET", "POST"])
+@panel_view(use=True)
+async def share_view(request: HttpRequest) -> HttpResponse:
+    """Show whether a conversation is shared (GET); make or end its link (POST)."""
+    wanted, token = read_uuid(request, "conversation"), ""
+    if request.method == "POST":
+        ip = (await in_db(session_stamp, request)).ip
+        if request.POST.get("do") == "stop":
+            await to_the_end(stop_sharing(request.user, wanted, ip))
+        else:
+            days = _days(request.POST.get("days", ""))
+            token = await to_the_end(share(request.user, wanted, days, ip))
+    return await in_db(_share, request, wanted, token)
+
+
+@require_GET
+@panel_view(use=True, hides=True)
+async def shared_view(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what another user shares, as far as the reader's own rights go."""
+    ip = (await in_db(session_stamp, request)).ip
+    try:
+        conversation = await open_shared(request.user, token, ip)
+    except Refused as refused:
+        if refused.code != "not_found":
+            raise
+        return await in_db(nothing_here, request)
+    # The admin says what the reader may see: its code may be slow, the engine not.
+    response = await in_tool_thread(_shared, request, conversation)
+    response["Referrer-Policy"] = NO_REFERRER
+    return response
+
+
+def _days(said: str) -> int:
+    """Return for how many days a link is wanted; what is no number is refused later."""
+    return int(said) if said in map(str, SHARE_DAYS) else -1
+
+
+def _share(request: HttpRequest, conversation_id: UUID, token: str) -> HttpResponse:
+    item = list_item(request.user, conversation_id)
+    panel = bare_panel(request.user, back(request))
+    if not (panel.viewer.can_share or item["link"]):
+        raise Refused("permission", _("You may not share conversations."))
+    panel.conversation = read_layout(request).conversation
+    panel.is_shared = item["link"] is not None
+    address = reverse("ai_assistant:shared_conversation", args=[token]) if token else ""
+    context = {
+        "item": item,
+        "panel": panel,
+        "wish": read_wish(request),
+        "address": address and request.build_absolute_uri(address),
+        "days": SHARE_DAYS,
+        "is_changed": request.method == "POST",
+    }
+    if request.headers.get(FETCHED):
+        return render(request, "ai_assistant/share.html", context)
+    return own_page(request, "ai_assistant/share_page.html", context)
+
+
+def _shared(request: HttpRequest, conversation: "Conversation") -> HttpResponse:
+    try:
+        before = UUID(request.GET.get("before", ""))
+    except ValueError:
+        before = None
+    context = {
+        "shared": read_shared(conversation, request.user, before),
+        # Not of this page: its address is a secret.
+        "panel": bare_panel(request.user, reverse("ai_assistant:full")),
+    }
+    return own_page(request, "ai_assistant/shared_page.html", context)
+
+
+# --- the messages that wait for the end of a run ---
+
+
+@require_POST
+@panel_view(use=True)
+async def queue_view(request: HttpRequest) -> HttpResponse:
+    """Send, move or drop a message that waits, or let the queue continue."""
+    await to_the_end(_queue_change(request, request.POST.get("do", "")))
+    return done(request)
+
+
+def _queue_change(request: HttpRequest, how: str) -> Awaitable[object]:
+    conversation = read_uuid(request, "conversation")
+    if how == "resume":
+        return send_now(_sent_now(request))
+    place = (request.user.pk, conversation, read_uuid(request, "message"))
+    if how in STEPS:
+        return move_queued(*place, STEPS[how])
+    if how in DROPS:
+        return drop_queued(*place)
+    if how == "now":
+        return send_now(_sent_now(request))
+    raise Refused(
+        "bad_request", _("This page is out of date. Reload it and try again.")
+    )
+
+
+def _sent_now(request: HttpRequest) -> SendNowRequest:
+    is_one = request.POST.get("do") == "now"
+    return SendNowRequest(
+        user_id=request.user.pk,
+        conversation_id=read_uuid(request, "conversation"),
+        stamp=session_stamp(request),
+        queued_id=read_uuid(request, "message") if is_one else None,
+    )

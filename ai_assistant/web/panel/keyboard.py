@@ -77,6 +77,8 @@ def keyboard_map(layout: Layout) -> list[tuple[list[str], str]]:
         (["↑", "↓"], _("In an empty field: what you have sent before")),
         (["Alt+Q"], _("Ask about the selected text")),
         (["Esc"], _("Close a menu, stop the answer, leave the field")),
+        (["↑", "↓"], _("In an answer: from one link or button to the next")),
+        (["←", "→"], _("In the toolbar of an answer: from one button to the next")),
         (["Alt+↑", "Alt+↓"], _("Go to the previous or next message")),
         (["Alt+A"], _("Go to what waits for your approval")),
         (["Ctrl+Shift+O"], _("Begin a new conversation")),

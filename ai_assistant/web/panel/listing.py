@@ -96,7 +96,8 @@ def list_context(user: Any, wish: Wish | None = None, deleted: str = "") -> Item
 
 def list_item(user: Any, conversation_id: UUID) -> Item:
     """Return one of the user's conversations for the list. Raise Refused not_found."""
-    row = queries.get_or_404(queries.conversations(user.pk), conversation_id)
+    own = queries.conversations(user.pk).select_related("share")
+    row = queries.get_or_404(own, conversation_id)
     return _items(user.pk, [row], Wish())[0]
 
 
@@ -114,6 +115,7 @@ def _items(user_id: UserKey, rows: list["Conversation"], wish: Wish) -> list[Ite
             "unread": row.pk in unread,
             "pinned": row.pinned_at is not None,
             "archived": row.archived_at is not None,
+            "link": row.open_link,
         }
         for row in rows
     ]
@@ -135,7 +137,7 @@ def _hits(
         by_user = message.role == message.Role.USER
         anchor = f"u-{message.pk}" if by_user else f"r-{message.run_id}"
         found[message.conversation_id] = {
-            "hit": excerpt(without_signs(message.text), words),
+            "hit": excerpt(without_signs(message.typed), words),
             "place": f"&at={message.run_id}#{anchor}",
         }
     return found

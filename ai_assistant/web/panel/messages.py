@@ -21,12 +21,13 @@ from ai_assistant.engine.queries import (
     runs,
     waiting_interrupts,
 )
-from ai_assistant.engine.service import rate
+from ai_assistant.engine.service import context_meter, next_prompt, rate
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.exported import answer_as_markdown, as_json, as_markdown
 from ai_assistant.render.html.cards.approval import whole_card
-from ai_assistant.render.html.cards.body import raw_entry
+from ai_assistant.render.html.cards.body import prompt_entry, raw_entry
+from ai_assistant.render.html.cards.objects import object_entry
 from ai_assistant.render.html.diffs.long_texts import (
     Entry,
     Place,
@@ -39,11 +40,23 @@ from ai_assistant.render.html.transcript.entries import pinned_entry, run_entry
 from ai_assistant.render.html.transcript.footer import run_footer
 from ai_assistant.render.html.transcript.thread import read_earlier
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
-from ai_assistant.web.panel.fields import read_number, read_uuid
+from ai_assistant.web.panel.fields import page_path, read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
 
 if TYPE_CHECKING:
     from ai_assistant.engine.queries import Conversation, Run
+
+
+@require_GET
+@panel_view(use=False)
+async def object_view(request: HttpRequest) -> HttpResponse:
+    """Show the card of the object whose admin page is at `path`, if it may be seen."""
+    return await in_db(_object, request)
+
+
+def _object(request: HttpRequest) -> HttpResponse:
+    card = object_entry(page_path(request.GET.get("path", "")), request.user)
+    return render(request, "ai_assistant/object_card.html", {"card": card})
 
 
 @require_GET
@@ -187,6 +200,34 @@ def _raw(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     context = {"raw": raw_entry(own_run(request))}
     return own_page(request, "ai_assistant/raw.html", context)
+
+
+@require_GET
+@panel_view(use=False)
+async def prompt_view(request: HttpRequest) -> HttpResponse:
+    """Show superusers the prompt of their next message on the page `path`."""
+    if not getattr(request.user, "is_superuser", False):
+        raise PermissionDenied
+    wanted = page_path(request.GET.get("path", ""))
+    prompt = await next_prompt(request.user, wanted)
+    context = {"page_path": wanted, "prompt": prompt_entry(prompt)}
+    return await in_db(own_page, request, "ai_assistant/prompt_page.html", context)
+
+
+@require_GET
+@panel_view(use=False)
+async def meter_view(request: HttpRequest) -> HttpResponse:
+    """Show how full the context of a conversation is, and of what."""
+    return await in_db(_meter, request)
+
+
+def _meter(request: HttpRequest) -> HttpResponse:
+    named = _uuid(request.GET.get("conversation", ""))
+    known = named and conversations(request.user.pk).filter(pk=named).exists()
+    meter = context_meter(request.user.pk, named) if named and known else None
+    if request.headers.get(FETCHED):
+        return render(request, "ai_assistant/meter.html", {"meter": meter})
+    return own_page(request, "ai_assistant/meter_page.html", {"meter": meter})
 
 
 @require_GET

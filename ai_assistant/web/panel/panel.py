@@ -10,21 +10,26 @@ from zlib import crc32
 from django.conf import settings
 from django.contrib.auth import get_permission_codename
 from django.http import HttpRequest, QueryDict
-from django.urls import get_script_prefix, get_urlconf, reverse
+from django.urls import NoReverseMatch, get_script_prefix, get_urlconf, reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, offered_profiles
+from ai_assistant.configuration.setup import agent_named, has_agents, resolve
+from ai_assistant.configuration.suggested import writers_for
 from ai_assistant.engine.queries import (
     active_run_of,
+    code_starts,
     count_unread,
     find_conversation,
     is_unused,
     last_run,
+    run_of_code,
 )
 from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
+from ai_assistant.modules.resolve import page_context
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import origin_page
@@ -36,13 +41,17 @@ from ai_assistant.render.html.transcript.state import (
 )
 from ai_assistant.render.html.transcript.thread import Drawn, read_thread
 from ai_assistant.request_context import full_path
-from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.safety.identity.permissions import may_share, may_use
+from ai_assistant.tools.followups import MOST
+from ai_assistant.types import Suggestion
 from ai_assistant.web.panel.banners import (
+    Elsewhere,
     ModelNotice,
     Origin,
     SiteBanner,
     allowed_here,
     asks_always,
+    elsewhere_of,
     model_notice,
     offer_of,
     origin_of,
@@ -52,7 +61,6 @@ from ai_assistant.web.panel.chips import (
     Chips,
     chips_of,
     looks_only,
-    page_context,
     why_read_only,
 )
 from ai_assistant.web.panel.fields import page_path
@@ -74,8 +82,23 @@ ROUTES = (
         "raw",
         "conversations",
         "new",
+        "palette",
+        "commands",
+        "export",
     ),
-    *("undo", "frames", "context", "keyboard", "claim", "result", "ws", "page", "full"),
+    *(
+        "undo",
+        "summary",
+        "meter",
+        "frames",
+        "context",
+        "keyboard",
+        "claim",
+        "result",
+        "ws",
+        "page",
+        "full",
+    ),
 )
 
 
@@ -104,6 +127,7 @@ class Viewer:
 
     name: str
     can_use: bool
+    can_share: bool = False
     shows_faults: bool = False  # of the site's own templates
     shows_usage: bool = False
     shows_tracebacks: bool = False  # of tools that have failed
@@ -127,7 +151,8 @@ class Empty:
     """What a panel says and offers where nothing was asked yet."""
 
     headline: str
-    suggestions: list[str]
+    suggestions: list[Suggestion]
+    awaited: range  # more that models suggest, asked for once this is shown
     allows: str  # what may be done on the page, in a sentence
     asks_always: bool  # before each change, whatever the site allows
 
@@ -163,6 +188,7 @@ class Notices:
     model: ModelNotice | None = None  # why no model would answer it
     banner: SiteBanner | None = None
     origin: Origin | None = None  # where the conversation belongs, if not here
+    elsewhere: Elsewhere | None = None  # what code of the site has started
     undo: Entry | None = None  # the changes of the last run, if they can be undone
     disclaimer: str = ""
     disclaimer_mark: str = ""  # what the cookie holds once it has been dismissed
@@ -180,6 +206,8 @@ class Panel:
     thread: Drawn = field(default_factory=lambda: Drawn(state="closed"))
     queue: Entry = field(default_factory=dict)  # what waits for the run under way
     usage: str = ""  # what the conversation has used
+    is_shared: bool = False  # others may read it
+    agents: dict[str, str] = field(default_factory=dict)  # to choose from, by name
 
     @property
     def urls(self) -> dict[str, str]:
@@ -202,7 +230,20 @@ class Panel:
     @property
     def profile(self) -> str:
         """Return the profile that the user chose for the conversation."""
-        return self.thread.run.profile if self.thread.run else DEFAULT
+        run = self.thread.run
+        if run is None or run.profile == self._profile_of_agent:
+            return DEFAULT
+        return run.profile
+
+    @property
+    def _profile_of_agent(self) -> str:
+        agent = agent_named(self.agent)
+        return agent.profile if agent is not None else ""
+
+    @property
+    def agent(self) -> str:
+        """Return the name of the conversation's agent; empty for none."""
+        return self.thread.run.agent if self.thread.run else ""
 
     @property
     def model_label(self) -> str:
@@ -213,6 +254,16 @@ class Panel:
         """Return the labels of the models to choose from, by profile; none of one."""
         offered = offered_profiles()
         return offered if len(offered) > 1 else {}
+
+    @property
+    def memories(self) -> str:
+        """Return the address of what is remembered for the user; empty for none."""
+        if not conf.get("MEMORY") or not self.viewer.can_use:
+            return ""
+        try:
+            return reverse("admin:ai_assistant_memory_changelist")
+        except NoReverseMatch:  # a site without Django's admin
+            return ""
 
     @property
     def keys(self) -> str:
@@ -248,6 +299,7 @@ def bare_panel(user: Any, path: str) -> Panel:
     viewer = Viewer(
         name=user.get_username(),
         can_use=may_use(user),
+        can_share=may_share(user),
         shows_faults=settings.DEBUG or is_superuser,
         shows_usage=user.has_perm(VIEW_USAGE),
         shows_tracebacks=settings.DEBUG and is_superuser,
@@ -276,12 +328,14 @@ def drawn_panel(
     """Return the panel with its conversation, read from the rows."""
     panel = closed_panel(request, replace(layout, is_open=True))
     panel.page.path = path or panel.page.path
-    _look_at_page(panel, request.user, title)
+    _look_at_page(panel, request.user, title, conversation or layout.conversation)
     panel.notices.banner = site_banner(request)
     if not is_dismissed(request):
         panel.notices.disclaimer = disclaimer()
         panel.notices.disclaimer_mark = mark_of(request.user)
     _draw(panel, request.user, conversation or layout.conversation)
+    panel.agents = _agents(panel, request.user)
+    panel.notices.elsewhere = elsewhere_of(request.user, panel.conversation)
     panel.notices.model = model_notice(request.user, panel.profile)
     panel.notices.undo = offer_of(panel.thread.run, request)
     return panel
@@ -300,8 +354,25 @@ def _draw(panel: Panel, user: Any, named: str) -> None:
     queue = queue_entry(conversation.pk)
     panel.thread = read_thread(conversation)
     panel.queue = without_begun(queue, panel.thread.run)
+    panel.is_shared = conversation.open_link is not None
     panel.usage = usage_line(conversation.pk) if panel.viewer.shows_usage else ""
     panel.notices.origin = origin_of(panel.thread.run, user, page.path)
+
+
+def _agents(panel: Panel, user: Any) -> dict[str, str]:
+    """Return the labels of the agents to choose from, by name; none if there are none."""
+    if not has_agents() and not panel.agent:
+        return {}
+    offered = dict(resolve(page_context(user, panel.page.path)).agents)
+    own = agent_named(panel.agent)
+    if own is not None:  # it stays, on pages where it is not offered too
+        offered.setdefault(own.name, own)
+    if not offered and not panel.agent:
+        return {}
+    return {
+        "": _("Assistant"),
+        **{name: str(agent) for name, agent in offered.items()},
+    }
 
 
 def _empty(user: Any, page: PanelPage) -> Empty:
@@ -309,6 +380,7 @@ def _empty(user: Any, page: PanelPage) -> Empty:
     return Empty(
         headline=headline_of(context, page.chips, readonly=readonly),
         suggestions=suggestions_of(context, page.chips, readonly=readonly),
+        awaited=range(MOST if writers_for(context) else 0),
         allows=allowed_here(context, readonly=readonly),
         asks_always=asks_always(context),
     )
@@ -325,18 +397,19 @@ def page_panel(
     """Return what the chips and the banner need of a page that is open already."""
     panel = bare_panel(user, path)
     panel.page.opened = opened
-    _look_at_page(panel, user, title)
+    _look_at_page(panel, user, title, conversation)
     last = last_run(find_conversation(user.pk, conversation))
     panel.notices.origin = origin_of(last, user, path)
+    panel.notices.elsewhere = elsewhere_of(user, conversation)
     panel.notices.model = model_notice(user, last.profile if last else DEFAULT)
     return panel
 
 
-def _look_at_page(panel: Panel, user: Any, title: str = "") -> None:
+def _look_at_page(panel: Panel, user: Any, title: str, conversation: str) -> None:
     if cannot_execute():
         panel.notices.trouble = SiteBanner(text=nothing_works(), level="danger")
     page = panel.page
-    context = page_context(user, page.path, title)
+    context = page_context(user, page.path, title, conversation)
     page.chips, page.readonly = chips_of(context), why_read_only(context)
     page.looks_only = bool(page.readonly) and looks_only(context)
     page.stale = bar_of(page.path)
@@ -352,12 +425,21 @@ def panel_for(request: HttpRequest) -> Panel:
     panel = closed_panel(request, layout)
     if layout.is_busy:
         panel.thread.state = unfinished_state(request.user, layout.conversation)
-        if (
-            panel.thread.state == "closed"
-        ):  # it has ended, and no page was there to say so
-            unread = count_unread(request.user.pk)
-            panel.layout = replace(layout, unread=unread)
+    is_over = panel.thread.state == "closed"
+    if is_over:
+        _show_of_code(panel, request.user)
+    if is_over and (layout.is_busy or code_starts.are_used()):
+        # It has ended, and no page was there to say so.
+        panel.layout = replace(layout, unread=count_unread(request.user.pk))
     return panel
+
+
+def _show_of_code(panel: Panel, user: Any) -> None:
+    """Let the launcher lead to what code of the site has started for the person."""
+    run = run_of_code(user.pk)
+    if run is not None:
+        panel.thread.state = panel_state(run, growing=True)
+        panel.conversation = str(run.conversation_id)
 
 
 def unfinished_state(user: Any, conversation_id: str) -> str:

@@ -10,21 +10,26 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from django.contrib.admin.sites import all_sites
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import DateField
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
 
 from ai_assistant import conf
+from ai_assistant.configuration.suggested import suggested
 from ai_assistant.context.opened import page_request
-from ai_assistant.context.page import SitePage, find_page
+from ai_assistant.context.page import SitePage, admin_sites, find_page
 from ai_assistant.context.page_items import OBJECT
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import registered_parts
-from ai_assistant.modules.resolve import is_page_open, module_by_id
+from ai_assistant.engine.service import written_suggestions
+from ai_assistant.engine.storage.units import in_db, in_tool_thread
+from ai_assistant.modules.resolve import is_page_open, module_by_id, page_context
 from ai_assistant.registry import registry
+from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import is_denied
 from ai_assistant.safety.policy.sensitive import (
@@ -34,8 +39,10 @@ from ai_assistant.safety.policy.sensitive import (
 )
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.sites import are_enabled
-from ai_assistant.types import RunContext
+from ai_assistant.types import RunContext, Suggestion
+from ai_assistant.web.panel.access import panel_view
 from ai_assistant.web.panel.chips import Chips
+from ai_assistant.web.panel.fields import page_path
 
 logger = logging.getLogger("ai_assistant")
 
@@ -54,11 +61,11 @@ Offer = tuple[str, str]  # the tool, and the sentence
 
 def suggestions_of(
     context: RunContext, chips: Chips, *, readonly: bool = False
-) -> list[str]:
+) -> list[Suggestion]:
     """
-    Return the sentences of the page of `context`: those of its view and module first.
+    Return what to press on the page of `context`: what apps and rows suggest first.
 
-    `readonly`: what is opened there is not to be changed.
+    Then come the sentences of its view, its module and its ModelAdmin. `readonly`: what is opened there is not to be changed.
     """
     page, module = find_page(context.page_path), module_by_id(context.module)
     if not is_page_open(page, module, context.user):
@@ -73,8 +80,22 @@ def suggestions_of(
     own = registered_parts(page.view, page.model_admin).suggestions if page else ()
     last = list(map(str, conf.profile().get("SUGGESTIONS", ())))
     of_page = _of_page(page, context, chips, readonly=readonly) if page else ()
-    said = list(dict.fromkeys((*map(str, own), *named, *of_page)))
-    return [*said[: SHOWN - len(last)], *last]
+    taught = {one.label: one for one in suggested(context)}
+    said = dict.fromkeys((*taught, *map(str, own), *named, *of_page))
+    labels = [*list(said)[: SHOWN - len(last)], *last]
+    return [taught.get(label) or Suggestion(label=label) for label in labels]
+
+
+@require_GET
+@panel_view(use=True)
+async def suggestions_view(request: HttpRequest) -> HttpResponse:
+    """Return what models suggest on a page, for a panel that shows the others."""
+    path = page_path(request.GET.get("path", ""))
+    context = await in_tool_thread(page_context, request.user, path)
+    # It is kept for the next time, even if this one has left.
+    found = await to_the_end(written_suggestions(context))
+    drawing = "ai_assistant/suggestions.html", {"suggestions": found}
+    return await in_db(render, request, *drawing)
 
 
 def headline_of(context: RunContext, chips: Chips, *, readonly: bool = False) -> str:
@@ -164,11 +185,10 @@ def _of_site(page: SitePage, request: HttpRequest) -> Iterator[Offer]:
 
 def _admins(page: SitePage) -> list[Any]:
     """Return the ModelAdmins of the page's site, or of its app, as registered."""
-    names, label = set(page.match.namespaces), page.info.app_label
+    label = page.info.app_label
     return [
         model_admin
-        for site in all_sites
-        if site.name in names
+        for site in admin_sites(page.match)
         for model, model_admin in site._registry.items()
         if label in ("", model._meta.app_label)
     ]

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from ai_assistant.changes.undo.values import Choice, UndoPlan
 from ai_assistant.engine.queries import find_conversation, get_or_404, last_run, runs
@@ -21,6 +21,7 @@ from ai_assistant.engine.service import (
     undo,
     undo_plan,
     undo_progress,
+    undo_summary,
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
@@ -51,7 +52,8 @@ async def undo_view(request: HttpRequest) -> HttpResponse:
         return await in_db(_keep, request)
     if request.POST.get("do") == "stop":
         await stop_undo(request.user.pk, _target(request))
-        return done(request)
+        fetched = request.headers.get(FETCHED)
+        return await _progress(request) if fetched else done(request)
     decided = _decided(request)
     is_back = decided.target.kind == "since"
     undone = await to_the_end((go_back if is_back else undo)(decided))
@@ -115,14 +117,19 @@ def _url(request: HttpRequest, target: UndoTarget) -> str:
 async def _progress(request: HttpRequest) -> HttpResponse:
     """Draw how far an undo of many rows is; it asks again each second."""
     target = _target(request)
-    count, total = await undo_progress(request.user.pk, target)
-    said = _("%(count)d of %(total)d undone") % {"count": count, "total": total}
+    found = await undo_progress(request.user.pk, target)
+    counts = {"count": found.done, "total": found.total}
+    said = _("%(count)d of %(total)d undone") % counts
+    if found.is_stopping:
+        said = f"{said} · {_('Stopping')}"
     progress = {
+        **counts,
+        "is_stopping": found.is_stopping,
         "kind": target.kind,
         "id": target.id,
         "said": said,
         "url": f"{_url(request, target)}&progress=1",
-        "goes_on": count < total,
+        "goes_on": found.done < found.total,
     }
     context = {"progress": progress, "panel": bare_panel(request.user, back(request))}
     return render(request, "ai_assistant/undo_progress.html", context)
@@ -133,9 +140,10 @@ def _report(request: HttpRequest, undone: Undone) -> Entry | None:
     if not undone.reason:
         return None
     target = _target(request)
-    back_to = UndoTarget(kind="change", id=undone.change_id or target.id)
+    made = undone.change_id
+    redo = _url(request, UndoTarget(kind="change", id=made)) if made else ""
     counts = len(undone.rows), len(undone.untouched)
-    urls = _url(request, target), _url(request, back_to)
+    urls = _url(request, target), redo
     return report_entry(counts, undone.failed, undone.reason, urls)
 
 
@@ -187,3 +195,12 @@ def _keep(request: HttpRequest) -> HttpResponse:
         KEPT, str(run.pk), samesite="Lax", secure=request.is_secure(), httponly=True
     )
     return response
+
+
+@require_POST
+@panel_view(use=True)
+async def summary_view(request: HttpRequest) -> HttpResponse:
+    """Take a summary back: the assistant gets the messages themselves again."""
+    summary_id = read_uuid(request, "summary")
+    await to_the_end(undo_summary(request.user.pk, summary_id))
+    return done(request)

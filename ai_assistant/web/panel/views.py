@@ -28,7 +28,7 @@ from ai_assistant.engine.service import (
     stop,
 )
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
-from ai_assistant.exceptions import Refused
+from ai_assistant.exceptions import ArgumentsMissing, CommandAnswered, Refused
 from ai_assistant.render.html.cards.approval import edit_entry
 from ai_assistant.render.html.live.frames import frames_of
 from ai_assistant.render.html.live.projection import Projection
@@ -36,6 +36,11 @@ from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import offer_of, site_banner
+from ai_assistant.web.panel.commands import (
+    ask_arguments,
+    read_arguments,
+    show_answer,
+)
 from ai_assistant.web.panel.fields import (
     idempotency_key,
     page_path,
@@ -63,7 +68,12 @@ from ai_assistant.web.panel.panel import (
 async def send_view(request: HttpRequest) -> HttpResponse:
     """Accept a message and start its run."""
     submission = _submission(request)
-    await to_the_end(send(submission))
+    try:
+        await to_the_end(send(submission))
+    except ArgumentsMissing as missing:
+        return await in_db(ask_arguments, request, missing)
+    except CommandAnswered as answered:
+        return await in_db(show_answer, request, answered)
     response = done(request)
     if response.status_code == 303:
         # Without JavaScript nothing else would remember the conversation.
@@ -220,6 +230,8 @@ def _submission(request: HttpRequest) -> Submission:
         look_only=request.POST.get("look_only") == "1",
         steers=request.POST.get("steers") == "1",
         profile=read_profile(request),
+        agent=request.POST.get("agent", ""),
+        arguments=read_arguments(request),
     )
 
 

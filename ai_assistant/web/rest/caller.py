@@ -10,14 +10,17 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ai_assistant.configuration.setup import resolve
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.modules.base import ContextModule, tool_name
+from ai_assistant.modules.resolve import NO_RUN
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call, may_use
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.arguments import function_schema, schema_error
-from ai_assistant.types import ToolDefinition
+from ai_assistant.types import RunContext, ToolDefinition
+from ai_assistant.types.hook import Hook
 from ai_assistant.web.rest import lists
 from ai_assistant.web.rest.base import (
     ApiView,
@@ -70,6 +73,21 @@ class ModuleSerializer(ReadSerializer):
     )
 
 
+class HookSerializer(ReadSerializer):
+    """Code of the site that watches runs, or changes them."""
+
+    name = serializers.CharField()
+    point = serializers.CharField()
+    where = serializers.CharField(help_text="Where it applies, in words.")
+    guard = serializers.BooleanField(help_text="It refuses if it fails.")
+    origin = serializers.SerializerMethodField(
+        help_text="The module that registered it; empty for who is no superuser."
+    )
+
+    def get_origin(self, hook: Hook) -> str:
+        return hook.origin if self.context["user"].is_superuser else ""
+
+
 class RegisteredSerializer(ReadSerializer):
     """What the site's apps have registered, as far as the user may call it."""
 
@@ -77,8 +95,10 @@ class RegisteredSerializer(ReadSerializer):
     tools = ToolSerializer(many=True)
     commands = serializers.ListField(child=serializers.CharField())
     skills = serializers.ListField(child=serializers.CharField())
-    hooks = serializers.ListField(child=serializers.CharField())
+    instructions = serializers.ListField(child=serializers.CharField())
+    hooks = HookSerializer(many=True)
     modules = ModuleSerializer(many=True)
+    agents = serializers.ListField(child=serializers.CharField())
     suggestions = serializers.ListField(child=serializers.CharField())
 
 
@@ -115,7 +135,16 @@ class RegistryView(ApiView):
             "modules": [{"module": module, "tools": may} for module, may in modules],
             "suggestions": sorted(suggestions),
         }
-        values |= {"commands": [], "skills": [], "hooks": []}
+        setup = resolve(
+            RunContext(user=request.user, run_id=NO_RUN, conversation_id=NO_RUN)
+        )
+        values |= {
+            "skills": sorted(setup.skills),
+            "commands": sorted(setup.commands),
+            "agents": sorted(setup.agents),
+            "hooks": registry.hooks(),
+        }
+        values["instructions"] = [one.name for one in setup.instructions]
         return Response(
             RegisteredSerializer(values, context={"user": request.user}).data
         )
@@ -141,7 +170,7 @@ def _modules(callable_: Collection[str]) -> Iterable[tuple[ContextModule, list[s
 LISTS = {
     **{name: f"{name}-list" for name in ("conversations", "runs", "interrupts")},
     **{name: f"{name}-list" for name in ("calls", "changes", "usage")},
-    **{name: name for name in ("usage-sums", "registry", "schema")},
+    **{name: name for name in ("usage-sums", "registry", "commands", "schema")},
 }
 
 
@@ -184,7 +213,7 @@ class UsageSerializer(ReadModelSerializer):
             *(*TOKENS, "cost_usd", "created_at"),
         )
         extra_kwargs: ClassVar = {
-            "run": {"help_text": "Null if it was deleted."},
+            "run": {"help_text": "Null if it was deleted, or of suggestions."},
             "tokens": {"help_text": "The tokens that count against budgets."},
             "cost_usd": {"help_text": "Null if its price is not known."},
         }

@@ -43,6 +43,7 @@ class CallSerializer(ReadModelSerializer):
             *("id", "run", "conversation", "parent", "step", "position", "tool"),
             *("label", "effect", "status", "reason", "arguments", "background"),
             *("asks", "approved", "progress", "progress_text", "error"),
+            "context_rounds",
             *("created_at", "started_at", "finished_at"),
         )
         extra_kwargs: ClassVar = {
@@ -50,6 +51,10 @@ class CallSerializer(ReadModelSerializer):
             "position": {"help_text": "From 0, within the step."},
             "reason": {"help_text": "expired, skipped, person, ... or empty"},
             "asks": {"help_text": "It has to be approved."},
+            "context_rounds": {
+                "help_text": "For how many messages of the user the model is told its "
+                "result; null: for ever."
+            },
             "progress": {"help_text": "0 to 1"},
         }
 

@@ -12,9 +12,8 @@ from ai_assistant.engine.queries import (
     has_news,
     hidden_runs,
     messages,
-    queued_messages,
 )
-from ai_assistant.engine.service import delete, drop_queued, rename
+from ai_assistant.engine.service import delete, rename
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run
 from ai_assistant.render.html.transcript.entries import shows_reasoning
@@ -94,7 +93,7 @@ class QueuedSerializer(ReadModelSerializer):
         model = QueuedMessage
         fields = (
             *("id", "conversation", "position", "text", "page_path", "page_title"),
-            *("profile", "look_only", "door", "held", "created_at"),
+            *("profile", "agent", "look_only", "door", "held", "created_at"),
         )
         extra_kwargs: ClassVar = {
             "position": {"help_text": "Those of a lower one are started before it."},
@@ -203,27 +202,3 @@ class MessageViewSet(ListModelMixin, ApiViewSet):
         user_id = user_key(self.request)
         conversation = get_or_404(conversations(user_id), self.kwargs["id"])
         return messages(user_id).filter(conversation=conversation).select_related("run")
-
-
-class QueueViewSet(ListModelMixin, ApiViewSet):
-    """
-    The messages that wait in a conversation, the next one first.
-
-    Each is started when the run before it has succeeded. After one that ended otherwise
-    they wait for a person.
-    """
-
-    queryset = QueuedMessage.objects.none()
-    serializer_class = QueuedSerializer
-    ordering = ("position", "pk")
-    lookup_url_kwarg = "message"
-
-    def get_queryset(self) -> QuerySet[QueuedMessage]:
-        rows = conversations(user_key(self.request))
-        return queued_messages(get_or_404(rows, self.kwargs["id"]).pk)
-
-    @operation(id="queue_drop", answers={204: None}, problems=("not_found", "sent"))
-    def destroy(self, request: Request, id: Any, message: Any) -> Response:
-        """Drop a waiting message."""
-        carry_out(drop_queued(user_key(request), id, message))
-        return Response(status=204)

@@ -26,6 +26,7 @@ from ai_assistant.web.problems import (
     STATUS,
     problem,
     problem_headers,
+    problem_of,
     status_of,
 )
 
@@ -121,7 +122,7 @@ def problem_answer(error: Exception, context: dict[str, Any]) -> Response:
     status = status_of(refused)
     if isinstance(error, exceptions.APIException) and refused.code not in STATUS:
         status = error.status_code
-    body = problem(status, refused.code, str(refused))
+    body = problem_of(refused, status)
     if isinstance(refused, Invalid):
         body["errors"] = refused.errors
     headers = problem_headers(refused)

@@ -251,8 +251,15 @@ class InterruptFilter(lists.FilterSet):
         help_text="Those that are open, or the others.",
     )
     kind = lists.ChoiceFilter(choices=Interrupt.Kind.choices)
-    run = lists.UUIDFilter()
+    run = lists.UUIDFilter(
+        method="of_run",
+        help_text="Those of a run, and of the agents that it has asked.",
+    )
     conversation = lists.UUIDFilter("run__conversation_id")
+
+    def of_run(self, queryset: Any, _name: str, value: UUID) -> Any:
+        """Return the interrupts of a run, and of those that work for it."""
+        return queryset.filter(Q(run=value) | Q(run__root=value))
 
 
 class InterruptViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):

@@ -1,22 +1,27 @@
+import json
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
-from rest_framework import serializers
+from rest_framework import exceptions, serializers
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.engine.queries import get_or_404, runs
-from ai_assistant.engine.service import stop
+from ai_assistant.engine.queries import get_or_404, runs, waits_for_person
+from ai_assistant.engine.service import next_prompt, prompts_of, stop
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
+from ai_assistant.models.conversation import Feedback
 from ai_assistant.models.run import FINAL, Channel, Run, RunState
 from ai_assistant.render.html.transcript.entries import shows_reasoning
+from ai_assistant.types import UserKey
 from ai_assistant.web.panel.fields import MAX_PATH_CHARS, page_path
 from ai_assistant.web.rest import lists
 from ai_assistant.web.rest.base import (
+    ApiView,
     ApiViewSet,
     caller_of,
     carry_out,
@@ -44,6 +49,10 @@ class RunSerializer(ReadModelSerializer):
     """From one message of the user to the final answer."""
 
     is_final = serializers.BooleanField(help_text="Whether it has ended.")
+    waits_for_person = serializers.SerializerMethodField(
+        help_text="Whether it, or an agent that it has asked, continues only when its "
+        "user answers."
+    )
     stop_requested = serializers.BooleanField(source="is_stopping")
     last_event = serializers.SerializerMethodField(
         help_text="The number of its newest event."
@@ -53,16 +62,33 @@ class RunSerializer(ReadModelSerializer):
         source="channel",
         help_text="The interface through which it was started.",
     )
+    rating = serializers.ChoiceField(
+        ["", *Feedback.Value.values],
+        help_text="What its user thinks of the answer: `up`, `down`, or empty.",
+    )
 
     class Meta:
         model = Run
         fields = (
-            *("id", "conversation", "continues", "after", "wish", "state", "is_final"),
-            *("stop_requested", "error_code", "error_text", "opens_at", "last_event"),
-            *("page_path", "page_title", "module", "profile", "look_only", "door"),
+            *("id", "conversation", "kind", "continues", "after", "wish", "state"),
+            *(
+                "is_final",
+                "waits_for_person",
+                "stop_requested",
+                "error_code",
+                "error_text",
+                "opens_at",
+            ),
+            *("last_event", "page_path", "page_title", "module", "profile"),
+            *("fallback", "fallback_code", "agent", "look_only", "door", "rating"),
+            *("context_rounds", "root"),
             *("created_at", "finished_at"),
         )
         extra_kwargs: ClassVar = {
+            "kind": {
+                "help_text": "`message`, or in place of one: `continue`, `retry`, "
+                "`version`."
+            },
             "continues": {"help_text": "The run that this one continues."},
             "after": {
                 "help_text": "The run before it. Runs behind the same one are versions "
@@ -74,10 +100,35 @@ class RunSerializer(ReadModelSerializer):
             "opens_at": {
                 "help_text": "When the limit that ended it no longer applies."
             },
+            "context_rounds": {
+                "help_text": "For how many messages of the user the model is told it; "
+                "null: for ever."
+            },
+            "root": {
+                "help_text": "Of a run of an agent that was asked: the run of the "
+                "user's message for which it works."
+            },
+            "fallback": {
+                "help_text": "The profile whose model has answered in place of that of "
+                "`profile`, or empty."
+            },
+            "fallback_code": {
+                "help_text": "Why the model of `profile` could not, or empty."
+            },
         }
 
     def get_last_event(self, row: Run) -> int:
         return row.next_seq - 1
+
+    def get_waits_for_person(self, row: Run) -> bool:
+        return bool(waits_for_person(row))
+
+
+def told_runs(user_id: UserKey) -> QuerySet[Run]:
+    """Return the runs of a user as RunSerializer reads them."""
+    own = Feedback.objects.filter(run=OuterRef("pk"), user=user_id)
+    rated = Coalesce(Subquery(own.values("value")[:1]), Value(""))
+    return runs(user_id).annotate(rating=rated)
 
 
 class EventSerializer(ReadSerializer):
@@ -117,6 +168,57 @@ class EventsQuery(serializers.Serializer[Any]):
     limit = serializers.IntegerField(default=500, min_value=1, max_value=MOST_EVENTS)
 
 
+class PartSerializer(ReadSerializer):
+    """A part of a prompt."""
+
+    id = serializers.CharField()
+    source = serializers.CharField(help_text="Who wrote it.")
+    text = serializers.CharField()
+    is_cacheable = serializers.BooleanField(
+        help_text="Whether it is the same on all pages of a module."
+    )
+    tokens = serializers.IntegerField(help_text="About how many it has.")
+
+
+class ShownPromptSerializer(ReadSerializer):
+    """A prompt as the model gets it, without secrets."""
+
+    parts = PartSerializer(many=True)
+    tools = serializers.SerializerMethodField(help_text="Their schemas.")
+    left_out = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The parts for which there was no room.",
+    )
+    tokens = serializers.IntegerField(help_text="About how many it has.")
+
+    def get_tools(self, prompt: Any) -> list[dict[str, Any]]:
+        return json.loads(prompt.tools or "[]")  # type: ignore[no-any-return]
+
+
+class PromptSerializer(ReadSerializer):
+    """The prompt of a model call."""
+
+    step = serializers.IntegerField(help_text="From 0.")
+    prompt = ShownPromptSerializer()
+
+
+class PromptsSerializer(ReadSerializer):
+    """The prompts of a run."""
+
+    prompts = PromptSerializer(many=True)
+
+
+class PromptQuery(serializers.Serializer[Any]):
+    """Of which page."""
+
+    page_path = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=MAX_PATH_CHARS,
+        help_text="The page of this site on which the message would be sent.",
+    )
+
+
 class StartBody(Body):
     """A message of the user."""
 
@@ -133,6 +235,13 @@ class StartBody(Body):
         help_text="The page of this site that the user is on.",
     )
     look_only = Flag(default=False, help_text="This run may only read.")
+    agent = Text(
+        default=None,
+        allow_null=True,
+        allow_blank=True,
+        help_text="The agent that answers; empty: none. Without it that of the "
+        "conversation.",
+    )
 
     def validate_page_path(self, path: str) -> str:
         if path and (page_path(path) != path or " " in path):
@@ -148,6 +257,12 @@ class RunFilter(lists.FilterSet):
         Q(state__in=FINAL), help_text="Those that ended, or the others."
     )
     created_after = lists.MomentFilter("created_at", "gt")
+    root = lists.UUIDFilter(help_text="Those of agents that work for this run.")
+
+    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        """Leave those of agents out, unless they are asked for."""
+        found: QuerySet[Run] = super().filter_queryset(queryset)
+        return found if self.form.cleaned_data["root"] else found.filter(root=None)
 
 
 class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
@@ -157,8 +272,8 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     serializer_class = RunSerializer
     filterset_class = RunFilter
 
-    def get_queryset(self) -> Any:
-        return runs(user_key(self.request))
+    def get_queryset(self) -> QuerySet[Run]:
+        return told_runs(user_key(self.request))
 
     @operation(
         id="runs_start",
@@ -167,7 +282,8 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         answers={201: RunSerializer, 200: RunSerializer, 202: QueuedSerializer},
         problems=(
             *(*OF_A_START, "interrupts_open", "queue_full"),
-            *("empty", "too_long", "binary"),
+            *("empty", "too_long", "binary", "no_agent"),
+            *("arguments", "answered", "command_failed", "timeout"),
         ),
         example={"text": "How many orders are open?", "page_path": "/admin/"},
     )
@@ -182,7 +298,7 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         then answers 200 with the run once it is started.
         """
         body, key = self.read_body(), read_key(request)
-        return self.answer_started(start(caller_of(request), body, key))
+        return answer_started(user_key(request), start(caller_of(request), body, key))
 
     @operation(answers={200: RunSerializer}, problems=("not_found",))
     @action(detail=True, methods=["post"])
@@ -211,7 +327,24 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         new run that `continues` it.
         """
         key = read_key(request)
-        return self.answer_started(start_again(caller_of(request), id, key))
+        return answer_started(
+            user_key(request), start_again(caller_of(request), id, key)
+        )
+
+    @operation(answers={200: PromptsSerializer}, problems=("not_found",))
+    @action(detail=True)
+    def prompts(self, request: Request, id: UUID) -> Response:
+        """
+        Read the prompts of a run, one for each of its model calls.
+
+        For superusers: they hold the words of the site.
+        """
+        run = self.get_object()  # that of another user is not found
+        of_superusers(request)
+        prompts = [
+            {"step": index, "prompt": prompt} for index, prompt in prompts_of(run)
+        ]
+        return Response(PromptsSerializer({"prompts": prompts}).data)
 
     @operation(
         query=EventsQuery, answers={200: EventsSerializer}, problems=("not_found",)
@@ -231,14 +364,38 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         context = {"reasons": shows_reasoning(run)}
         return Response(EventsSerializer(page, context=context).data)
 
-    def answer_started(self, started: Started) -> Response:
-        """Return the answer with the run, or with the message that waits for one."""
-        if started.queued is not None:
-            payload = QueuedSerializer(started.queued).data
-            address = api_reverse("queue-list", started.queued.conversation_id)
-            return Response(payload, 202, headers={"Location": address})
-        run = get_or_404(self.get_queryset(), started.run_id)
-        address = api_reverse("runs-detail", run.pk)
-        status = 201 if started.is_new else 200
-        payload = self.get_serializer(run).data
-        return Response(payload, status, headers={"Location": address})
+
+def answer_started(user_id: UserKey, started: Started) -> Response:
+    """Return the answer with the run, or with the message that waits for one."""
+    if started.queued is not None:
+        payload = QueuedSerializer(started.queued).data
+        address = api_reverse("queue-list", started.queued.conversation_id)
+        return Response(payload, 202, headers={"Location": address})
+    run = get_or_404(told_runs(user_id), started.run_id)
+    address = api_reverse("runs-detail", run.pk)
+    status = 201 if started.is_new else 200
+    return Response(RunSerializer(run).data, status, headers={"Location": address})
+
+
+class NextPromptView(ApiView):
+    """The prompt of a message that is not sent yet."""
+
+    @operation(
+        id="prompt_read", query=PromptQuery, answers={200: ShownPromptSerializer}
+    )
+    def get(self, request: Request) -> Response:
+        """
+        Read the prompt that the next message on a page would get.
+
+        For superusers: it holds the words of the site. Nothing is sent.
+        """
+        of_superusers(request)
+        query = self.read_query()
+        prompt = carry_out(next_prompt(request.user, page_path(query["page_path"])))
+        return Response(ShownPromptSerializer(prompt).data)
+
+
+def of_superusers(request: Request) -> None:
+    """Raise PermissionDenied for anybody else."""
+    if not getattr(request.user, "is_superuser", False):
+        raise exceptions.PermissionDenied

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db.models import Q
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
@@ -14,10 +15,12 @@ from ai_assistant.engine.queries import (
     get_or_404,
     messages,
     queued_message,
+    runs,
 )
 from ai_assistant.engine.service import (
     SentPage,
     Submission,
+    Version,
     again_submission,
     clean_text,
     send,
@@ -82,6 +85,7 @@ def start(caller: Caller, fields: StartFields, key: str) -> Started:
         text=fields["text"],
         page=SentPage(path=fields["page_path"]),
         look_only=fields["look_only"],
+        agent=fields["agent"],
         stamp=caller.stamp,
         channel=Channel.API,
     )
@@ -112,6 +116,53 @@ def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
     return Started(run_id=run.pk, is_new=accepted.is_new)
 
 
+def steer(caller: Caller, run_id: UUID, text: str, key: str) -> Started:
+    """
+    Tell a run under way something, which its next step reads.
+
+    What it does not read is the next message of the queue. Raise Refused: not_found,
+    ended, busy if it takes none, and what the engine says of a text.
+    """
+    run = get_or_404(runs(caller.user.pk), run_id)
+    if run.is_final:
+        raise Refused("ended", _("This answer has ended."))
+    submission = Submission(
+        user_id=caller.user.pk,
+        conversation_id=run.conversation_id,
+        key=key,
+        text=text,
+        page=SentPage(path=run.page_path),
+        look_only=run.look_only,
+        steers=True,
+        agent=run.agent,
+        stamp=caller.stamp,
+        channel=Channel.API,
+    )
+    accepted = carry_out(send(submission))
+    queued = queued_message(caller.user.pk, key)
+    return Started(run_id=accepted.run_id, is_new=False, queued=queued)
+
+
+def start_version(caller: Caller, submission: Submission) -> Started:
+    """
+    Start another version of a question or an answer, beside the one before.
+
+    Raise Refused: key_reused, busy, and what the engine says.
+    """
+    accepted = carry_out(send(replace(submission, channel=Channel.API)))
+    run = Run.objects.get(pk=accepted.run_id)
+    message = run.messages.filter(key=submission.key).first()
+    if message is None or message.typed != redact_values(clean_text(submission.text)):
+        raise _reused()
+    return Started(run_id=run.pk, is_new=accepted.is_new)
+
+
+def version_of(caller: Caller, run_id: UUID, key: str) -> Version:
+    """Return who wants another version of a run."""
+    user_id = caller.user.pk
+    return Version(user_id=user_id, run_id=run_id, key=key, stamp=caller.stamp)
+
+
 def _run_of_key(user_id: UserKey, key: str) -> Run | None:
     message = messages(user_id).filter(key=key).select_related("run").first()
     return message.run if message else None
@@ -120,7 +171,7 @@ def _run_of_key(user_id: UserKey, key: str) -> Run | None:
 def _check_same(run: Run, fields: StartFields, key: str) -> None:
     """Raise Refused key_reused if `run` was started by something else."""
     message = run.messages.filter(key=key).first()
-    if message is None or not _is_same(run, message.text, fields):
+    if message is None or not _is_same(run, message.typed, fields):
         raise _reused()
 
 
@@ -139,6 +190,7 @@ def _is_same(row: Run | QueuedMessage, text: str, fields: StartFields) -> bool:
         and fields["conversation"] in (None, row.conversation_id)
         and row.page_path == redact(fields["page_path"])
         and row.look_only == fields["look_only"]
+        and fields["agent"] in (None, row.agent)
     )
 
 
@@ -158,9 +210,9 @@ def _new_conversation(user_id: UserKey, key: str) -> UUID:
 def _check_conversation(user_id: UserKey, conversation_id: UUID) -> None:
     """Raise Refused not_found, or interrupts_open if it waits for a person."""
     get_or_404(conversations(user_id), conversation_id)
-    waiting = waiting_for_person(
-        run__conversation_id=conversation_id, run__state__in=UNFINISHED
-    )
+    of_it = Q(run__conversation_id=conversation_id)
+    of_it |= Q(run__root__conversation_id=conversation_id)
+    waiting = waiting_for_person(run__state__in=UNFINISHED).filter(of_it)
     if waiting.exists():
         raise Refused(
             "interrupts_open",

@@ -4,7 +4,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,7 +19,7 @@ from ai_assistant.engine.service import (
     undo_plan,
 )
 from ai_assistant.web.panel.fields import MOST_ROWS
-from ai_assistant.web.problems import CONTENT_TYPE, STATUS, problem
+from ai_assistant.web.problems import Moved
 from ai_assistant.web.rest.base import (
     ApiView,
     Scope,
@@ -34,10 +33,9 @@ from ai_assistant.web.rest.serializers import Body, Moment, ReadSerializer, Text
 OUTCOMES = [str(one) for one in Outcome]
 KEY_CHARS = 500
 Work = Callable[[UndoRequest], Coroutine[Any, Any, Undone]]
-MOVED = "moved"
 PROBLEMS = (
     "not_found",
-    MOVED,
+    "moved",
     "busy",
     "nothing",
     "incomplete",
@@ -129,6 +127,18 @@ class UndoneSerializer(ReadSerializer):
         return [row.key for row in done.untouched]
 
 
+def told_plan(plan: UndoPlan) -> dict[str, Any]:
+    """Return what programs are told of a plan."""
+    return dict(PlanSerializer(plan).data)
+
+
+def told_undone(undone: Undone) -> dict[str, Any]:
+    """Return what programs are told of an undo. Raise Moved if nothing was undone."""
+    if undone.moved is not None:
+        raise Moved(told_plan(undone.moved))
+    return dict(UndoneSerializer(undone).data)
+
+
 class UndoBody(Body):
     """What a person has decided, who has seen the plan."""
 
@@ -178,7 +188,7 @@ class UndoView(ApiView):
         """Return the plan of the undo."""
         target = UndoTarget(kind=self.kind, id=own)
         plan = carry_out(undo_plan(user_key(request), target))
-        return Response(PlanSerializer(plan).data)
+        return Response(told_plan(plan))
 
     def do(self, request: Request, own: UUID, work: Work) -> Response:
         """Do what the person has decided; return what was done, or the new plan."""
@@ -195,10 +205,7 @@ class UndoView(ApiView):
             choice=choice,
             ip=caller.stamp.ip,
         )
-        undone = carry_out(work(decided))
-        return (
-            Response(UndoneSerializer(undone).data) if undone.done else _moved(undone)
-        )
+        return Response(told_undone(carry_out(work(decided))))
 
 
 class RunUndoView(UndoView):
@@ -254,11 +261,3 @@ class ChangeUndoView(UndoView):
     """The undo of one change; that of an undo is a redo."""
 
     kind = "change"
-
-
-def _moved(undone: Undone) -> Response:
-    """Return the new plan."""
-    sentence = _("Something has changed since the plan was read. Check it again.")
-    body = problem(STATUS[MOVED], MOVED, sentence)
-    body["plan"] = PlanSerializer(undone.moved).data
-    return Response(body, STATUS[MOVED], content_type=CONTENT_TYPE)

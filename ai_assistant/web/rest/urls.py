@@ -13,13 +13,18 @@ from rest_framework.routers import SimpleRouter
 from ai_assistant.web.rest.base import NoSchemaView
 from ai_assistant.web.rest.caller import RegistryView, RootView, UsageViewSet
 from ai_assistant.web.rest.calls import CallViewSet, ChangeViewSet, RowViewSet
-from ai_assistant.web.rest.conversations import (
-    ConversationViewSet,
-    MessageViewSet,
-    QueueViewSet,
-)
+from ai_assistant.web.rest.conversations import ConversationViewSet, MessageViewSet
 from ai_assistant.web.rest.interrupts import InterruptViewSet
-from ai_assistant.web.rest.runs import RunViewSet
+from ai_assistant.web.rest.messages import (
+    MessageEditView,
+    MessageUndoView,
+    QueueViewSet,
+    RunRegenerateView,
+    RunShowView,
+    RunSteerView,
+)
+from ai_assistant.web.rest.registered import CommandsView
+from ai_assistant.web.rest.runs import NextPromptView, RunViewSet
 from ai_assistant.web.rest.undo import (
     CallUndoView,
     ChangeUndoView,
@@ -50,6 +55,17 @@ urlpatterns = [
     path("", RootView.as_view(), name="root"),
     path("schema/", schema_view, name="schema"),
     path("registry/", RegistryView.as_view(), name="registry"),
+    path("prompt/", NextPromptView.as_view(), name="prompt"),
+    path("commands/", CommandsView.as_view(), name="commands"),
+    path("messages/<uuid:id>/edit/", MessageEditView.as_view(), name="messages-edit"),
+    path("messages/<uuid:id>/undo/", MessageUndoView.as_view(), name="messages-undo"),
+    path("runs/<uuid:id>/steer/", RunSteerView.as_view(), name="runs-steer"),
+    path(
+        "runs/<uuid:id>/regenerate/",
+        RunRegenerateView.as_view(),
+        name="runs-regenerate",
+    ),
+    path("runs/<uuid:id>/show/", RunShowView.as_view(), name="runs-show"),
     path("runs/<uuid:id>/undo/", RunUndoView.as_view(), name="runs-undo"),
     path("runs/<uuid:id>/go-back/", RunGoBackView.as_view(), name="runs-go-back"),
     path("calls/<uuid:id>/undo/", CallUndoView.as_view(), name="calls-undo"),

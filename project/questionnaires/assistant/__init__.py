@@ -3,10 +3,21 @@
 from project.questionnaires.assistant import (
     archiving,
     designer,
+    hours,
     positions,
     reading,
+    reporting,
     scheduling,
     writing,
 )
 
-__all__ = ["archiving", "designer", "positions", "reading", "scheduling", "writing"]
+__all__ = [
+    "archiving",
+    "designer",
+    "hours",
+    "positions",
+    "reading",
+    "reporting",
+    "scheduling",
+    "writing",
+]

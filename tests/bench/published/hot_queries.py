@@ -26,7 +26,7 @@ from django.test import Client  # noqa: E402
 
 from ai_assistant.engine import service  # noqa: E402
 from ai_assistant.engine.execution.sweep import sweep_once  # noqa: E402
-from ai_assistant.engine.intake.submission import Submission  # noqa: E402
+from ai_assistant.engine.intake.values import Submission  # noqa: E402
 from ai_assistant.engine.storage.units import in_db  # noqa: E402
 from ai_assistant.models.conversation import Conversation  # noqa: E402
 from ai_assistant.models.run import Run  # noqa: E402

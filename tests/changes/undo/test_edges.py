@@ -4,6 +4,8 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.db.models import F
+from django.db.models.signals import post_save
 
 from ai_assistant.changes.undo.values import Outcome
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -101,7 +103,7 @@ class TestKeys:
         assistant.do(Visitor.objects.get(pk=visitor.pk).delete)
         assert "canary" not in str(RowChange.objects.values_list("before", flat=True))
 
-        assistant.undo()
+        assert assistant.undo() == []
 
         assert Visitor.objects.filter(pk=visitor.pk).values().get() == row
 
@@ -290,6 +292,27 @@ class TestColumns:
 
         assert gallery() == before
 
+    def test_row_that_the_site_writes_along_with_another(self, assistant):
+        """A counter in another row, which signals keep."""
+        first, second = Work.objects.order_by("pk")[:2]
+
+        def count(instance, **_):
+            if instance.pk == second.pk:
+                Work.objects.filter(pk=first.pk).update(year=F("year") + 1)
+
+        before = dict(Work.objects.values_list("pk", "year"))
+        post_save.connect(count, sender=Work)
+        try:
+            assistant.do(Work.objects.get(pk=second.pk).save)
+            assistant.do(lambda: Work.objects.filter(pk=second.pk).update(title="x"))
+            assert Work.objects.get(pk=first.pk).year == before[first.pk] + 1
+
+            assert assistant.undo() == []
+        finally:
+            post_save.disconnect(count, sender=Work)
+
+        assert dict(Work.objects.values_list("pk", "year")) == before
+
     def test_changed_and_changed_back(self, assistant):
         assistant.do(lambda: Work.objects.update(year=1))
         Work.objects.update(year=1900)
@@ -332,6 +355,19 @@ class TestFiles:
         assert self.scan()[1] == content
         with default_storage.open(name) as opened:
             assert opened.read() == b"of others"
+
+    def test_content_that_a_person_has_written_under_the_same_name_stays(
+        self, assistant
+    ):
+        assistant.do(forms.file_replaced)
+        name, _content = self.scan()
+        default_storage.delete(name)
+        assert default_storage.save(name, ContentFile(b"of a person")) == name
+
+        assert Outcome.CONFLICT in outcomes(assistant.plan())
+        assistant.undo()
+
+        assert self.scan() == (name, b"of a person")
 
     def test_file_that_was_not_kept_is_said(self, assistant):
         name, _ = self.scan()

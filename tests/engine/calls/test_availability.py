@@ -3,13 +3,18 @@
 import pytest
 
 from ai_assistant import conf
-from ai_assistant.engine.calls.availability import ALWAYS_TOLD, told_tools, tools_of
+from ai_assistant.engine.calls.availability import (
+    ALWAYS_TOLD,
+    BUILT_IN_CHARS,
+    told_tools,
+    tools_of,
+)
 from ai_assistant.engine.intake.submission import MOST_LOADED
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
-from ai_assistant.tools.arguments import schema_chars
+from ai_assistant.tools.model_schema import schema_chars
 from tests.engine.conftest import statuses
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -232,6 +237,17 @@ class TestScarceRoom:
         sizes(1)
 
         assert self.told(user) == {"both", *ALWAYS_TOLD}
+
+    def test_built_in_ones_leave_room_by_default(self, user, sizes):
+        sizes(conf.SETTINGS["LIMITS"]["TOOL_SCHEMA_CHARS"])
+
+        told = self.told(user)
+
+        own = {"own_0", "own_1", "own_2"}
+        assert own < told
+        assert self.chars(told - own) <= BUILT_IN_CHARS
+        assert {"create_object", "delete_objects", "list_models"} < told
+        assert "undo_changes" not in told
 
 
 class TestSize:

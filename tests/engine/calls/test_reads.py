@@ -98,10 +98,59 @@ class TestReads:
         assert "timed out after 0.05 s" in one.result["error"]
 
     @pytest.mark.row("U06")
-    def test_reads_have_thirty_seconds(self):
+    def test_reads_have_thirty_seconds_and_a_step_two_minutes(self):
         from ai_assistant.conf import DEFAULTS
 
         assert DEFAULTS["TIMEOUTS"]["TOOL_S"] == 30
+        assert DEFAULTS["TIMEOUTS"]["READS_S"] == 120
+
+    @pytest.mark.row("U06")
+    @pytest.mark.parametrize("external", [False, True])
+    def test_all_reads_of_a_step_are_given_up_together(
+        self, play, script, offer, options, monkeypatch, external
+    ):
+        options(TIMEOUTS={"READS_S": 0.2})
+        monkeypatch.setattr(schedule, "PARALLEL_READS", 1)
+        begun = []
+
+        async def hang() -> None:
+            begun.append(1)
+            await asyncio.sleep(20)
+
+        async def quick() -> int:
+            return 1
+
+        offer(quick)
+        offer(hang)
+        offer(hang, name="later", external=external)
+        calls = [call("quick"), call("hang"), call("later"), call("later")]
+        script.add(reply("", *calls), "Too slow.")
+
+        run = play()
+
+        assert statuses(run) == ["complete", "failed", "failed", "failed"]
+        assert (run.state, begun) == ("succeeded", [1])  # the others did not begin
+        for one in run.calls.exclude(name="quick"):
+            assert one.result["error_type"] == "timeout"
+            assert "all that was asked for at once, 0.2 s, was over" in one.error
+
+    @pytest.mark.row("U06")
+    def test_a_question_beside_late_reads_is_still_asked(
+        self, play, script, offer, options, monkeypatch
+    ):
+        options(TIMEOUTS={"READS_S": 0.2})
+        monkeypatch.setattr(schedule, "PARALLEL_READS", 1)
+
+        async def hang() -> None:
+            await asyncio.sleep(20)
+
+        offer(hang)
+        script.add(reply("", call("hang"), call("ask_user", {"question": "Which?"})))
+
+        run = play()
+
+        assert statuses(run) == ["failed", "waiting"]
+        assert run.state == "waiting_answer"
 
     def test_own_timeout_of_a_tool_is_an_error_of_its_own(self, play, script, offer):
         async def impatient() -> None:

@@ -1,15 +1,10 @@
 """How long a write phase may hold the database, and what it leaves behind."""
 
-import os
-import re
-import subprocess
-
 import pytest
 from django.db import OperationalError, connection, transaction
 
 from ai_assistant.engine.calls.write_limit import left_s, limit_s, within_limit
 from ai_assistant.exceptions import ToolFailed
-from tests.servers.process import ROOT, python
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,23 +78,3 @@ class TestLimitOfStatements:
                 raise ZeroDivisionError
 
             assert statement_timeout() == "90s"
-
-
-@pytest.mark.broad
-@pytest.mark.postgres
-@pytest.mark.timeout(600)
-def test_on_postgres(postgres_server):
-    """The same tests, in a process that has it as its database."""
-    own = [f"{__file__}::{name}" for name in ("TestLimit", "TestLimitOfStatements")]
-    ran = subprocess.run(
-        python("-m", "pytest", "-q", "-p", "no:cacheprovider", *own),
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": postgres_server.new_database()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ran.returncode == 0, ran.stdout[-4000:]
-    assert "skipped" not in ran.stdout
-    assert int(re.search(r"(\d+) passed", ran.stdout).group(1)) == 12

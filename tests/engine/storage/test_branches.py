@@ -199,6 +199,20 @@ class TestStanding:
         assert not any("loaded_tools" in one and "SELECT" in one[:6] for one in asked)
         assert not any("shown_run" in one and "UPDATE" in one[:6] for one in asked)
 
+    def test_standing_reads_what_is_left_to_it_at_once(self, talk, submission, script):
+        script.add("1")
+        (run,) = talk("a")
+        next_one = submission("More", conversation_id=run.conversation_id)
+
+        with CaptureQueriesContext(connection) as asked:
+            accept(next_one)
+
+        reads = [one["sql"] for one in asked if one["sql"].startswith("SELECT")]
+        assert len([sql for sql in reads if '"state_values"' in sql]) == 1
+        assert not [
+            sql for sql in reads if '"state_data"' in sql and "values" not in sql
+        ]
+
     def test_standing_goes_on_where_it_is_shown(self, talk, script, anew, play):
         script.add("1", "2", "2 again", "3")
         first, second = talk("a", "b")

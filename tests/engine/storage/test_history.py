@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.fitting import LEFT_OUT
 from ai_assistant.engine.storage.history import chat_messages
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
@@ -193,7 +194,7 @@ class TestHistory:
 
         assert said(run).endswith("Done.")
         chat = script.requests[3].messages[1:]
-        assert chat[0] == {"role": "user", "content": "The question"}
+        assert chat[0] == {"role": "user", "content": f"{LEFT_OUT}\n\nThe question"}
         assert "Step 1." not in str(chat)
 
     @pytest.mark.row("D03")

@@ -1,9 +1,6 @@
 """What waits for a row that another transaction holds, and what does not."""
 
 import asyncio
-import os
-import re
-import subprocess
 import threading
 import time
 from datetime import timedelta
@@ -41,7 +38,6 @@ from ai_assistant.models.run import UNFINISHED, Run, StopRequest
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import carry_on, statuses
 from tests.engine.people import at_once, locked
-from tests.servers.process import ROOT, python
 from tests.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -470,26 +466,3 @@ def test_other_errors_are_no_lock():
         cursor.execute("RESET statement_timeout")
 
     assert not units.is_lock_timeout(raised.value)
-
-
-@pytest.mark.broad
-@pytest.mark.postgres
-@pytest.mark.timeout(600)
-def test_on_postgres(postgres_server):
-    """The same tests, in a process that has it as its database."""
-    ran = subprocess.run(
-        python(
-            *("-m", "pytest", "-q", "-p", "no:cacheprovider", __file__),
-            *("tests/models/test_inserts.py", "tests/engine/intake/test_lookup.py"),
-            *("-k", "not test_on_postgres"),
-        ),
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": postgres_server.new_database()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ran.returncode == 0, ran.stdout[-4000:]
-    assert "skipped" not in ran.stdout
-    assert int(re.search(r"(\d+) passed", ran.stdout).group(1)) > 20

@@ -1,13 +1,15 @@
 """What data tools have changed, undone by people of every kind."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import transaction
 
+import ai_assistant
+from ai_assistant import ContextModule
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store
 from ai_assistant.changes.undo.values import (
@@ -22,8 +24,9 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run, RunState, Step
+from ai_assistant.testing import temporary_registration
 from tests.tools.data.writing import make_stock, use
-from tests.warehouse.models import Product
+from tests.warehouse.models import Part, Product
 
 
 @dataclass
@@ -131,3 +134,58 @@ def stock(db):
     for product in (made.lamp, made.chair, made.locked):
         product.refresh_from_db()
     return made
+
+
+# --- a module that brings back its object as a whole ---
+
+
+def page_of(product: Product) -> str:
+    """Return the path of the page of a product."""
+    return f"/admin/warehouse/product/{product.pk}/change/"
+
+
+def taken(product: Product) -> dict[str, Any]:
+    """Return what the module of products takes of one."""
+    parts = product.parts.order_by("pk").values("pk", "code", "count", "pin")
+    return {"name": product.name, "parts": list(parts)}
+
+
+@pytest.fixture
+def faults():
+    """What goes wrong: the name of a method of the module, and what it does then."""
+    return {}
+
+
+@pytest.fixture
+def product_module(faults):
+    """Register a module for the pages of products."""
+
+    def happened(name):
+        if fault := faults.get(name):
+            raise fault
+
+    with temporary_registration():
+
+        @ai_assistant.register
+        class ProductModule(ContextModule):
+            """A product with its parts."""
+
+            matches = ("admin:warehouse_product_change",)
+            features: ClassVar = {"rollback": True}
+
+            def take_snapshot(self, context):
+                """Return the name of the product, and its parts."""
+                happened("take_snapshot")
+                product = self.get_root(context)
+                return None if product is None else taken(product)
+
+            def apply_rollback(self, context, snapshot):
+                """Make parts anew."""
+                product = self.get_root(context)
+                Product.objects.filter(pk=product.pk).update(name=snapshot["name"])
+                product.parts.all().delete()
+                for one in snapshot["parts"]:
+                    Part.objects.create(product=product, **one)
+                happened("apply_rollback")
+
+        yield

@@ -8,7 +8,7 @@ from django.db import connection, connections
 from ai_assistant.changes.undo import groups
 from ai_assistant.changes.undo.values import UndoRequest
 from ai_assistant.engine.storage import units
-from ai_assistant.engine.undo import Undoing
+from ai_assistant.engine.undo import Undoing, read_progress, stop_undo
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet
 from tests.engine.people import locked
@@ -71,6 +71,12 @@ class TestHeldRow:
         assert not ChangeSet.objects.filter(kind="undo").exists()
         scene.undo(digest=digest)
         assert self.old() == len(marks)
+
+    def test_stop_waits_for_none(self, scene, marks):
+        with locked(ChangeSet.objects.get()):
+            stop_undo(scene.user.pk, scene.target)
+
+            assert read_progress(scene.user.pk, scene.target).is_stopping
 
     def test_plan_is_read_meanwhile(self, scene, marks):
         with locked(marks[3]):

@@ -1,18 +1,15 @@
 """A process is killed in the middle of an undo of many rows."""
 
-import os
-import signal
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import connection, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import connection
 
 from ai_assistant.changes.undo import groups
 from ai_assistant.changes.undo.values import UndoTarget
 from ai_assistant.models.change import ChangeSet, RowChange
+from tests.engine.undo.strikes import strike, undo_in_a_child
 from tests.figures import FIGURE
 from tests.thorough import IS_THOROUGH, examples
 from tests.warehouse.models import Part, Product
@@ -25,51 +22,6 @@ PIECE_ROWS = 60 if IS_THOROUGH else 16
 KINDS = ("change", "delete", "create")
 
 State = dict[str, tuple[Any, ...]]
-
-
-@dataclass
-class Strike:
-    """Kills its process before or after a commit, or before a statement."""
-
-    place: int
-    where: str
-    seen: int = 0
-
-    def arm(self) -> None:
-        if self.where == "statement":
-            for each in connections.all():
-                each.execute_wrappers.append(self._statement)
-            return
-        own, commit = self, BaseDatabaseWrapper._commit
-
-        def struck(wrapper: Any) -> None:
-            own.seen += 1
-            is_it = own.seen == own.place
-            if is_it and own.where == "before":
-                die()
-            commit(wrapper)
-            if is_it:
-                die()
-
-        BaseDatabaseWrapper._commit = struck
-
-    def _statement(self, execute, sql, params, many, context):
-        self.seen += 1
-        if self.seen == self.place:
-            die()
-        return execute(sql, params, many, context)
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def strike(number: int) -> Strike:
-    """Return another strike for each number: all commits, then statements in between."""
-    commit, rest = number // len(KINDS) % 7 + 1, number // len(KINDS)
-    if rest % 3 == 2:
-        return Strike(place=97 * (rest + 1), where="statement")
-    return Strike(place=commit, where=("before", "after")[rest % 3])
 
 
 def stock_state() -> State:
@@ -108,21 +60,6 @@ def change(product: Product) -> None:
     product.parts.update(count=2)
 
 
-def undo_in_a_child(scene, struck: Strike) -> bool:
-    """Undo in a process that is struck; return whether it was killed."""
-    connections.close_all()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            digest = scene.plan().digest
-            struck.arm()
-            scene.undo(digest=digest)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    return os.WIFSIGNALED(status)
-
-
 @pytest.mark.timeout(3600)
 def test_no_group_is_half_done_and_none_twice(
     scene, stock, monkeypatch, record_property
@@ -135,7 +72,7 @@ def test_no_group_is_half_done_and_none_twice(
         left = stock_state()
         before = expected(left, kind)
 
-        killed += undo_in_a_child(scene, strike(number))
+        killed += undo_in_a_child(scene, strike(number // len(KINDS)))
 
         found = stock_state()
         for sku in {*left, *before}:

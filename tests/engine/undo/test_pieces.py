@@ -2,12 +2,14 @@
 
 import pytest
 from django.db import DatabaseError
+from django.db.models import Value
+from django.db.models.functions import Replace
 from django.db.models.signals import pre_save
 
 from ai_assistant.changes.undo import groups
 from ai_assistant.changes.undo.groups import groups_of, pieces_of
-from ai_assistant.changes.undo.values import UndoRequest, UndoTarget
-from ai_assistant.engine.undo import Undoing
+from ai_assistant.changes.undo.values import Outcome, UndoRequest, UndoTarget
+from ai_assistant.engine.undo import Undoing, read_progress, stop_undo
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.run import RunState
@@ -174,20 +176,164 @@ class TestError:
         assert Part.objects.count() == everything
 
 
+@pytest.mark.broad
+def test_database_error_at_row_700_of_1000(scene, refuse, monkeypatch):
+    monkeypatch.undo()  # pieces of their usual size
+    every = Mark.objects.bulk_create(Mark(name=f"old {n}") for n in range(1000))
+    renaming = Mark.objects.filter(name__startswith="old")
+    scene.do(lambda: renaming.update(name=Replace("name", Value("old"), Value("new"))))
+    refuse("old 300", DatabaseError("no"))
+
+    done = scene.undo()
+
+    assert undone() == {mark.pk for mark in every[301:]}
+    assert keys(done.failed) == [f"warehouse.mark:{every[300].pk}"]
+    assert (len(done.rows), len(done.untouched)) == (699, 300)
+    assert RowChange.objects.filter(change_set__kind="undo").count() == 699
+    refuse("old 300", None)
+    scene.undo()
+    assert len(undone()) == 1000
+
+
+class TestGoOn:
+    """What is done then is what the plan of the rest showed."""
+
+    @pytest.fixture
+    def ended(self, scene, marks, refuse):
+        """An undo that ended at "old 3", which the site would let through now."""
+        refuse("old 3", RuntimeError("no"))
+        done = scene.undo()
+        refuse("old 3", None)
+        return done
+
+    def test_plan_is_of_what_failed_and_was_not_reached(self, scene, ended):
+        rest = scene.plan().rows
+
+        assert keys(rest) == keys([*ended.failed, *ended.untouched])
+        assert {row.outcome for row in rest} == {Outcome.RESTORE}
+
+    def test_what_is_done_is_not_done_again(self, scene, marks, ended):
+        Mark.objects.filter(pk=marks[9].pk).update(name="by hand")
+        digest = scene.plan().digest
+        Mark.objects.filter(pk=marks[8].pk).update(name="by hand too")
+
+        done = scene.undo(digest=digest)
+
+        assert keys(done.rows) == keys([*ended.failed, *ended.untouched])
+        assert Mark.objects.get(pk=marks[9].pk).name == "by hand"
+        assert Mark.objects.get(pk=marks[8].pk).name == "by hand too"
+        assert RowChange.objects.filter(change_set__kind="undo").count() == MARKS
+
+    def test_plan_from_before_does_nothing(self, scene, marks, refuse):
+        first = scene.plan().digest
+        refuse("old 3", RuntimeError("no"))
+        scene.undo(digest=first)
+        refuse("old 3", None)
+        so_far = undone()
+
+        done = scene.undo(digest=first)
+
+        assert (len(done.moved.rows), undone()) == (4, so_far)
+
+    def test_row_that_a_person_has_changed_since_the_plan(self, scene, marks, ended):
+        digest, so_far = scene.plan().digest, undone()
+        Mark.objects.filter(pk=marks[1].pk).update(name="by hand")
+
+        done = scene.undo(digest=digest)
+
+        assert undone() == so_far
+        assert [row.outcome for row in done.moved.rows].count(Outcome.CONFLICT) == 1
+        again = scene.undo(digest=done.moved.digest)
+        assert len(again.rows) == 3
+        assert Mark.objects.get(pk=marks[1].pk).name == "by hand"
+
+    def test_permission_that_is_lost_since(self, scene, marks, ended):
+        digest, so_far = scene.plan().digest, undone()
+        scene.user.is_active = False
+        scene.user.save()
+
+        with pytest.raises(Refused):
+            scene.undo(digest=digest)
+
+        assert undone() == so_far
+
+    def test_both_parts_are_taken_back_one_by_one(self, scene, ended):
+        second = scene.undo()
+        assert second.change_id != ended.change_id
+
+        scene.redo(second)
+        assert keys(scene.plan().rows) == keys([*ended.failed, *ended.untouched])
+        scene.redo(ended)
+
+        assert undone() == set()
+
+    def test_ends_again_at_the_same_row(self, scene, marks, ended, refuse):
+        refuse("old 3", RuntimeError("no"))
+
+        with pytest.raises(Refused) as refused:
+            scene.undo()
+
+        assert refused.value.code == "undo_failed"
+        rows = keys(scene.plan().rows)
+        done = scene.undo(rows=rows[1:])  # Undo the others without it
+        assert (len(done.rows), len(undone())) == (3, MARKS - 1)
+
+
 class TestBetweenPieces:
     """What happens while others may write."""
 
-    def test_stop(self, marks, undoing):
+    def test_stop(self, scene, marks, undoing):
         work = undoing()
         work.step()
         work.step()
-        ChangeSet.objects.filter(kind="undo").update(stop_requested=True)
+        stop_undo(scene.user.pk, scene.target)
 
         assert not work.step()
 
         assert len(undone()) == len(work.undone.rows) == 4
         assert len(work.undone.untouched) == MARKS - 4
         assert work.undone.reason == "It was stopped."
+
+    def test_stop_before_the_first(self, scene, marks, undoing):
+        work = undoing()
+        work.step()
+        stop_undo(scene.user.pk, scene.target)
+
+        assert read_progress(scene.user.pk, scene.target).is_stopping
+        assert not work.step()
+
+        assert (undone(), work.undone.rows) == (set(), [])
+        assert len(work.undone.untouched) == MARKS
+        assert work.undone.reason == "It was stopped."
+        assert not ChangeSet.objects.filter(kind="undo").exists()
+
+    @pytest.mark.parametrize("size", [4, 200])
+    def test_stop_while_the_plan_is_compared(
+        self, scene, marks, undoing, monkeypatch, size
+    ):
+        monkeypatch.setattr(groups, "PIECE_ROWS", size)
+        work = undoing()
+        stop_undo(scene.user.pk, scene.target)
+
+        while work.step():
+            pass
+
+        assert (undone(), work.undone.reason) == (set(), "It was stopped.")
+        assert len(work.undone.untouched) == MARKS
+
+    def test_stop_is_over_when_another_one_begins(self, scene, marks, undoing):
+        first = undoing()
+        first.step()
+        stop_undo(scene.user.pk, scene.target)
+        first.step()
+
+        second = undoing()
+        second.step()
+
+        assert not read_progress(scene.user.pk, scene.target).is_stopping
+        while second.step():
+            pass
+        assert (len(undone()), second.undone.reason) == (MARKS, "")
 
     def test_row_that_a_person_changes(self, marks, undoing):
         work = undoing()

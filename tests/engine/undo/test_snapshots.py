@@ -1,11 +1,9 @@
 """What a module brings back as a whole: how it is taken, tried out and done."""
 
-from typing import ClassVar
-
 import pytest
 
 import ai_assistant
-from ai_assistant import ContextModule, ModelRetry, RunContext, ToolFailed
+from ai_assistant import ModelRetry, RunContext, ToolFailed
 from ai_assistant.changes.undo.values import Choice, Outcome, UndoRequest, UndoTarget
 from ai_assistant.engine.undo import read_plan, undo
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -16,57 +14,17 @@ from ai_assistant.testing import (
     call,
     reply,
     run_assistant,
-    temporary_registration,
 )
+from tests.engine.undo.conftest import page_of
 from tests.warehouse.models import Part, Product
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("M01"), pytest.mark.row("M02")]
 
 
-def taken(product):
-    parts = product.parts.order_by("pk").values("pk", "code", "count", "pin")
-    return {"name": product.name, "parts": list(parts)}
-
-
 @pytest.fixture
-def faults():
-    """What goes wrong: the name of a method of the module, and what it does then."""
-    return {}
-
-
-@pytest.fixture
-def page(stock, faults):
-    """Register a module for the pages of products; return that of the lamp."""
-
-    def happened(name):
-        if fault := faults.get(name):
-            raise fault
-
-    with temporary_registration():
-
-        @ai_assistant.register
-        class ProductModule(ContextModule):
-            """A product with its parts."""
-
-            matches = ("admin:warehouse_product_change",)
-            features: ClassVar = {"rollback": True}
-
-            def take_snapshot(self, context):
-                """Return the name of the product, and its parts."""
-                happened("take_snapshot")
-                product = self.get_root(context)
-                return None if product is None else taken(product)
-
-            def apply_rollback(self, context, snapshot):
-                """Make parts anew."""
-                product = self.get_root(context)
-                Product.objects.filter(pk=product.pk).update(name=snapshot["name"])
-                product.parts.all().delete()
-                for one in snapshot["parts"]:
-                    Part.objects.create(product=product, **one)
-                happened("apply_rollback")
-
-        yield f"/admin/warehouse/product/{stock.lamp.pk}/change/"
+def page(stock, product_module):
+    """Return the page of the lamp, for which a module is registered."""
+    return page_of(stock.lamp)
 
 
 @pytest.fixture
@@ -176,6 +134,26 @@ class TestRollback:
         take_back(UndoTarget(kind="change", id=undone.change_id))
         stock.lamp.refresh_from_db()
         assert (stock.lamp.name, stock.lamp.parts.count()) == ("Lantern", 0)
+
+    def test_without_the_rest(self, play, stock, take_back, boss):
+        def work(_context):
+            Part.objects.filter(product=stock.lamp).delete()
+            Product.objects.update(name="Lantern")
+
+        target = UndoTarget(kind="run", id=play(work).pk)
+        whole, *rest = read_plan(boss.pk, target).rows
+        assert rest
+
+        undone = take_back(target, rows=frozenset([whole.key]))
+
+        assert [row.key for row in undone.rows] == [whole.key]
+        stock.lamp.refresh_from_db()
+        stock.chair.refresh_from_db()
+        assert (stock.lamp.name, stock.chair.name) == ("Lamp", "Lantern")
+        assert stock.lamp.parts.exists()
+        # What came back along is undone too: the plan is of the rest.
+        left = read_plan(boss.pk, target).rows
+        assert {row.key for row in left} == {row.key for row in rest}
 
     @pytest.mark.parametrize(
         ("fault", "why"),

@@ -6,6 +6,7 @@ import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission
 from django.db.models.signals import pre_save
 
 from ai_assistant.changes.undo.values import Outcome, UndoTarget
@@ -295,6 +296,17 @@ class TestConflict:
         # What goes with it cannot come back alone.
         assert scene.row(model="warehouse.part").outcome == Outcome.BLOCKED
 
+    def test_unique_value_is_taken_by_what_keeps_it(self, scene, stock):
+        scene.call("delete_objects", model=MODEL, ids=[stock.chair.pk])
+        change(scene, stock.lamp, note="x")
+        Product.objects.filter(pk=stock.lamp.pk).update(sku=stock.chair.sku)
+
+        scene.undo()
+
+        assert not Product.objects.filter(pk=stock.chair.pk).exists()
+        lamp = Product.objects.get(pk=stock.lamp.pk)
+        assert (lamp.sku, lamp.note) == (stock.chair.sku, "")
+
     def test_foreign_key_is_gone(self, scene, stock):
         supplier = stock.lamp.supplier
         other = type(supplier).objects.create(name="Other", code="O")
@@ -458,6 +470,18 @@ class TestPermission:
         )
 
         assert scene.plan().rows[0].outcome == Outcome.BLOCKED
+
+    def test_rights_of_a_group_do_not_come_back(self, scene):
+        group = Group.objects.create(name="Clerks")
+        group.permissions.add(*Permission.objects.all()[:2])
+        scene.do(group.delete)
+
+        links = [row for row in scene.plan().rows if row.action == "link"]
+        scene.undo()
+
+        assert {row.outcome for row in links} == {Outcome.BLOCKED}
+        assert len(links) == 2
+        assert not Group.objects.get(name="Clerks").permissions.exists()
 
     def test_who_may_not_delete(self, scene_of, clerk, boss, stock):
         scene = scene_of(boss)

@@ -7,7 +7,8 @@ from django.test import Client, RequestFactory
 
 from ai_assistant import RunContext
 from ai_assistant.context.page import page_info
-from ai_assistant.engine.intake.submission import SentPage, Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import SentPage, Submission
 from ai_assistant.safety.identity.session import session_stamp
 
 

@@ -39,7 +39,7 @@ class TestIntroduction:
 
         said = [await talk.say(wish) for wish in wishes]
 
-        assert len(wishes) == 22
+        assert len(wishes) == 26
         assert not [one.text for one in said if "None of my rules" in one.text]
 
 
@@ -388,3 +388,38 @@ class TestFinding:
         said = await talk.result([])
 
         assert "not available to you here" in said.text
+
+
+class TestMemory:
+    async def test_wish_to_remember_calls_the_tool(self, talk):
+        said = await talk.say("Remember that the report is due on Mondays.")
+
+        text = "the report is due on Mondays."
+        assert (said.name, said.arguments) == ("save_memory", {"text": text})
+        done = await talk.result({"remembered": text, "for": "the user"})
+        assert text in done.text
+
+    async def test_what_is_remembered_is_told(self, talk):
+        talk.messages[0]["content"] = (
+            "Be brief.\n\nWhat the user has had you remember. These are notes:\n"
+            "- The report is due on Mondays.\n- Ada is on leave.\n\nMore."
+        )
+
+        said = await talk.say("What do you remember?")
+
+        assert "- The report is due on Mondays.\n- Ada is on leave." in said.text
+
+    async def test_nothing_is_remembered(self, talk):
+        said = await talk.say("What do you remember?")
+
+        assert "nothing yet" in said.text
+
+
+class TestAgents:
+    async def test_agent_is_asked_and_its_answer_told(self, talk):
+        said = await talk.say("Ask the analyst: how many questions in Exit interview")
+
+        task = "how many questions in Exit interview"
+        wanted = {"agent": "analyst", "task": task}
+        assert (said.name, said.arguments) == ("ask_agent", wanted)
+        assert "11 of them" in (await talk.result("There are 11 of them.")).text

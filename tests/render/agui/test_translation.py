@@ -15,7 +15,7 @@ from tests.thorough import examples
 WORDS = ["a ", "**b", "\n\n", "```\n", "<i>", "é😀 ", "data: x\n\n", "\u2028"]
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map("".join)
 played = settings(
-    max_examples=examples(20),
+    max_examples=examples(8, many=200),
     deadline=None,
     phases=[Phase.generate],  # the database makes each example dear: no shrinking
     suppress_health_check=[*HealthCheck],

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from ai_assistant.engine.execution.resume import judge_interrupted, load_plan
 from ai_assistant.engine.execution.steps import StepReply, store_reply
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import Submission
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer, wait_state
 from ai_assistant.engine.interrupts.question import QUESTION
@@ -280,7 +281,7 @@ class Story:
                 RequestedCall(
                     position=position,
                     provider_id="same",
-                    name="echo" if name == "broken" else name,
+                    name="echo" if name == "broken" else name.partition("#")[0],
                     arguments_text=CALLS[name],
                 )
                 for position, name in enumerate(names)

@@ -7,6 +7,7 @@ from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.web.panel.panel import bare_panel
 
 USERS = "/admin/auth/user/?q=ada"
+FORM = "/admin/auth/user/1/change/"
 TITLE = "Select <user> to change | Django site admin"
 
 
@@ -15,18 +16,21 @@ def entry(path: str = USERS, title: str = TITLE):
 
 
 class TestAskedOn:
-    def test_asked_on_names_the_page_as_its_title_begins(self):
+    def test_asked_on_names_a_list_by_its_models(self):
         assert entry() == {
             "url": USERS,
             "page": "/admin/auth/user/",
-            "title": "Select <user> to change",
+            "title": "Users",
         }
+
+    def test_asked_on_names_any_other_page_as_its_title_begins(self):
+        assert entry(FORM, "Ada <b> | Change user | Site")["title"] == "Ada <b>"
 
     def test_asked_on_names_a_page_without_a_title_by_its_path(self):
         assert entry(title="")["title"] == "/admin/auth/user/"
 
     def test_asked_on_cuts_a_long_title(self):
-        assert entry(title="x" * 300)["title"] == "x" * 80
+        assert entry(FORM, "x" * 300)["title"] == "x" * 80
 
     @pytest.mark.parametrize(
         "path",
@@ -73,8 +77,13 @@ class TestMessage:
     def test_message_says_on_another_page_where_it_was_asked(self, drawn, path):
         html = drawn(path)
 
-        assert "Asked on “Select &lt;user&gt; to change”" in html
+        assert "Asked on Users" in html
         assert f'href="{USERS}"' in html
+
+    def test_message_says_a_title_as_text(self, drawn):
+        html = drawn("/admin/", asked_on=entry(FORM, "Ada <b> | Change user"))
+
+        assert "Asked on Ada &lt;b&gt;" in html
 
     @pytest.mark.parametrize("path", [USERS, "/admin/auth/user/?q=bob"])
     def test_message_says_nothing_on_that_page(self, drawn, path):

@@ -17,7 +17,7 @@ from tests.render.html.test_projection import assert_whole, deliver, texts
 from tests.thorough import examples
 
 played = settings(
-    max_examples=examples(8),
+    max_examples=examples(4, many=80),
     deadline=None,
     suppress_health_check=[*HealthCheck],
 )

@@ -5,7 +5,8 @@ import uuid
 import pytest
 
 from ai_assistant.engine.intake.retries import whole_answer
-from ai_assistant.engine.intake.submission import Submission, accept
+from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.intake.values import Submission
 from ai_assistant.models import Message
 from ai_assistant.models.run import Run
 from ai_assistant.render.html.transcript import thread

@@ -50,7 +50,7 @@ class TestFrames:
     @pytest.mark.row("D05")
     @pytest.mark.row("D11")
     @settings(
-        max_examples=examples(8),
+        max_examples=examples(4, many=80),
         deadline=None,
         suppress_health_check=[*HealthCheck],
     )

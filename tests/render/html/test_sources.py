@@ -65,6 +65,18 @@ class TestSources:
 
         assert read(f"[Ada]({USER})", data) == [("Ada", USER)]
 
+    def test_sources_of_a_key_are_of_the_model_that_it_points_at(self, read):
+        key = {"section": {"id": 7, "text": "Sleep"}, "name": "hours"}
+        data = {"model": "questionnaires.question", "id": 1, "fields": key}
+
+        assert read("[x](/admin/questionnaires/question/7/change/)", data) == []
+
+    def test_sources_of_a_related_object(self, read):
+        ada = {"id": 7, "text": "Ada"}
+        data = {"model": "auth.group", "id": 1, "fields": {"user": ada}}
+
+        assert read(f"[Ada]({USER})", data) == [("Ada", USER)]
+
     def test_ask_for_results_only_where_something_is_linked(
         self, story, django_assert_num_queries
     ):

@@ -30,7 +30,6 @@ from ai_assistant.safety.audit import (
 from ai_assistant.safety.audit.chain import entry_hash, free_head, head_mac, locked_head
 from ai_assistant.safety.audit.seal import SEALED_AT_ONCE
 from tests.safety.audit.test_audit import findings, sql
-from tests.servers.postgres import passed_on
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("X03")]
 
@@ -336,14 +335,3 @@ class TestSideBySide:
         seal_all()
         log = AuditEntry.objects.order_by("n")
         assert list(log.values_list("tool", flat=True)) == ["free", "held"]
-
-
-@pytest.mark.broad
-@pytest.mark.postgres
-@pytest.mark.timeout(600)
-def test_on_postgres(postgres_server):
-    """The same tests, in a process that has it as its database."""
-    tests = [__file__, "tests/safety/audit/test_audit.py"]
-
-    url = postgres_server.new_database()
-    assert passed_on(url, "-k", "not test_on_postgres", *tests) > 60

@@ -1,5 +1,6 @@
 """Tools of the site, called by the model of a client's run."""
 
+import json
 from uuid import uuid4
 
 import pytest
@@ -139,3 +140,33 @@ class TestLongTools:
             reading.rest()
 
         assert reading.text() == "At last."
+
+
+@pytest.mark.row("S04")
+class TestFollowups:
+    def test_are_a_call_with_its_result_before_the_end(self, site):
+        front = site.front()
+        suggested = call("suggest_followups", items=["And in May?", "/clear"])
+        asked = site.script([text("Seven."), suggested], DONE)
+
+        reading = front.ask(asked)
+
+        assert reading.types[-4:] == [
+            *("TOOL_CALL_END", "TOOL_CALL_RESULT"),
+            *("STEP_FINISHED", "RUN_FINISHED"),
+        ]
+        (made,) = front.held.calls()
+        assert json.loads(front.held.results()[made["id"]]) == {
+            "shown": ["And in May?"]
+        }
+        assert (reading.outcome, len(site.asked(asked))) == ({"type": "success"}, 1)
+
+    def test_leave_a_thread_that_goes_on(self, site):
+        front = site.front()
+        suggested = call("suggest_followups", items=["And in May?"])
+        front.ask(site.script([text("Seven."), suggested]))
+
+        reading = front.ask(site.script([text("Eight.")]))
+
+        assert reading.outcome == {"type": "success"}
+        assert front.held.texts()[-1] == "Eight."

@@ -9,7 +9,6 @@ from django.urls import reverse
 from ai_assistant.engine.storage import units
 from ai_assistant.models import Conversation, Feedback, QueuedMessage, Run
 from tests.engine.people import locked
-from tests.servers.postgres import passed_on
 from tests.web.conftest import ask
 from tests.web.rest.program import Program, code
 
@@ -125,13 +124,3 @@ class TestProgram:
             )
 
         assert (answer.status_code, code(answer)) == (409, "locked")
-
-
-@pytest.mark.broad
-@pytest.mark.postgres
-@pytest.mark.timeout(600)
-def test_on_postgres(postgres_server):
-    """The same tests, in a process that has it as its database."""
-    url = postgres_server.new_database()
-
-    assert passed_on(url, "-k", "not test_on_postgres", __file__) > 15

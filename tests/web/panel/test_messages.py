@@ -3,9 +3,11 @@
 import pytest
 from django.urls import reverse
 
+from ai_assistant.engine.accounting.prompts import record_prompt, shown
 from ai_assistant.engine.intake.retries import again_submission
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.models import Conversation, Run, ToolCall
+from ai_assistant.models import Conversation, Run, Step, ToolCall
+from ai_assistant.prompts.tree import Prompt, PromptPart
 from ai_assistant.safety.identity.session import SessionStamp
 from tests.render.html.story import Story
 
@@ -122,6 +124,56 @@ class TestRaw:
         people["bob"].save()
 
         assert get("raw", "bob").status_code == 404
+
+
+@pytest.mark.row("B02")
+class TestPrompt:
+    @pytest.fixture
+    def root(self, people):
+        people["ada"].is_superuser = True
+        people["ada"].save()
+
+    @pytest.fixture
+    def stored(self, story):
+        part = PromptPart(id="setting", text="<b>Be kind.", source="setting")
+        prompt = Prompt(parts=(part,), left_out=("instruction:long",))
+        step = Step.objects.get(run=story.run, index=0)
+        tools = [{"type": "function", "function": {"name": "echo"}}]
+        step.prompt = record_prompt(story.run, shown(prompt, tools))
+        step.save()
+
+    def test_raw_shows_the_prompt_of_a_step(self, get, root, stored):
+        text = get("raw").text
+
+        for said in (
+            "<strong>setting</strong> by setting, 3 tokens",
+            "&lt;b&gt;Be kind.",
+            "instruction:long",
+        ):
+            assert said in text
+        assert "<b>Be kind." not in text
+
+    def test_next_prompt_of_a_page_with_nothing_sent(self, get, root):
+        before = Run.objects.count()
+        response = get("prompt", path="/admin/auth/group/")
+
+        for said in (
+            "identity",
+            "module:admin-list",
+            "/admin/auth/group/",
+            "search_objects",
+        ):
+            assert said in response.text
+        assert Run.objects.count() == before
+
+    def test_next_prompt_of_no_page(self, get, root):
+        response = get("prompt", path="https://evil.example/")
+
+        assert response.status_code == 200
+        assert "evil.example" not in response.text
+
+    def test_prompt_is_for_superusers(self, get):
+        assert get("prompt", path="/admin/").status_code == 403
 
 
 class TestWholeCall:

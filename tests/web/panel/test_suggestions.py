@@ -8,9 +8,10 @@ from django.contrib.auth.models import Group, Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ai_assistant import conf
+from ai_assistant import conf, models
+from ai_assistant.modules.resolve import page_context
 from ai_assistant.web.panel.banners import asks_always
-from ai_assistant.web.panel.chips import chips_of, page_context, why_read_only
+from ai_assistant.web.panel.chips import chips_of, why_read_only
 from ai_assistant.web.panel.suggestions import (
     SHOWN,
     headline_of,
@@ -64,7 +65,8 @@ def group(people):
 def offered(user, path):
     context = page_context(user, path)
     readonly = bool(why_read_only(context))
-    return suggestions_of(context, chips_of(context), readonly=readonly)
+    found = suggestions_of(context, chips_of(context), readonly=readonly)
+    return [one.label for one in found]
 
 
 def headline(user, path):
@@ -102,7 +104,8 @@ class TestOfSite:
 
         assert ASKED in offered(root, SCHEDULES)
         assert closed.module == "default"
-        assert ASKED not in suggestions_of(closed, chips_of(closed))
+        found = suggestions_of(closed, chips_of(closed))
+        assert ASKED not in [one.label for one in found]
 
     def test_code_that_fails_takes_nothing_else_away(self, root, monkeypatch):
         owner = admin.site.get_model_admin(Group)
@@ -209,6 +212,16 @@ class TestSwitch:
         client.cookies["aia_ui"] = "o=1&m=dock&w=400&c="
         return client.get(path).content.decode()
 
+    @pytest.mark.row("S02")
+    def test_rows_offer_a_command_and_a_page(self, root, browser):
+        models.Suggestion.objects.create(name="a", label="Report", text="/report week")
+        models.Suggestion.objects.create(name="b", label="Groups", path=GROUPS)
+
+        html = self.drawn(browser, "ada", USERS)
+
+        assert one_with(html, data_aia_ask="/report week")
+        assert f'<a href="{GROUPS}" dir="auto"><span>Groups</span>' in html
+
     def test_who_may_change_nothing_is_told_view_only(self, viewer, browser):
         html = self.drawn(browser, "bob", USERS)
 
@@ -234,7 +247,7 @@ class TestCost:
             suggestions_of(context, chips)
             headline_of(context, chips)
 
-        rights = re.compile("permission|policyrule|auth_group|auth_user")
+        rights = re.compile("permission|policyrule|auth_group|auth_user|configuration")
         assert [one["sql"] for one in queries if not rights.search(one["sql"])] == []
         assert len(queries) <= 4
 

@@ -1,4 +1,5 @@
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.db import transaction
 from django.db.models.signals import pre_save
@@ -6,7 +7,9 @@ from django.db.models.signals import pre_save
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store, store_as
 from ai_assistant.changes.undo import groups
-from ai_assistant.models.change import ChangeSet
+from ai_assistant.changes.undo.values import UndoTarget
+from ai_assistant.engine.undo import stop_undo
+from ai_assistant.models.change import ChangeSet, UndoStop
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
 from tests.warehouse.models import Mark
@@ -143,7 +146,7 @@ class TestManyRows:
     def test_report_offers_to_go_on_and_to_take_back(self, posted, browser, change):
         html = posted()
 
-        assert "2 changes undone" in html
+        assert "2 of 3 changes undone" in html
         assert "refused" in html
         assert "new one" in html
         made = ChangeSet.objects.get(kind="undo")
@@ -151,6 +154,23 @@ class TestManyRows:
             assert url in html
             assert browser("ada").get(url).status_code == 200
         assert names() == ["new one", "three", "two"]
+
+    def test_go_on_shows_the_rest_and_does_what_it_showed(
+        self, posted, browser, change
+    ):
+        posted()
+        ada, form = browser("ada"), {"run": change.run_id, "rest": "1"}
+        rest = ada.get(PATH, {"run": change.run_id})
+        assert "new one" in rest.content.decode()
+        form["digest"] = digest_of(rest)
+        Mark.objects.filter(name="new one").update(name="by hand")
+
+        moved = ada.post(PATH, form)
+
+        assert (moved.status_code, names()) == (409, ["by hand", "three", "two"])
+        Mark.objects.filter(name="by hand").update(name="new one")
+        ada.post(PATH, form)
+        assert names() == ["one", "three", "two"]
 
     def test_report_takes_the_place_of_the_plan(self, posted, change):
         html = posted(**{"HX-Request": "true"})
@@ -163,10 +183,14 @@ class TestManyRows:
         ada = browser("ada")
 
         said = ada.get(PATH, {"run": change.run_id, "progress": 1}).content.decode()
-        ada.post(PATH, {"run": change.run_id, "do": "stop"})
+        form = {"run": change.run_id, "do": "stop"}
+        stopping = ada.post(PATH, form, headers={"HX-Request": "true"}).content.decode()
 
         assert "2 of 3 undone" in said
-        assert ChangeSet.objects.get(kind="undo").stop_requested
+        assert 'value="stop"' in said
+        assert "Stopping" in stopping
+        assert 'value="stop"' not in stopping
+        assert UndoStop.objects.get().change_set == change
 
     @pytest.mark.parametrize("name", ["bob", "viewer"])
     def test_others_do_not_stop_it(self, posted, browser, change, name):
@@ -174,7 +198,26 @@ class TestManyRows:
 
         browser(name).post(PATH, {"run": change.run_id, "do": "stop"})
 
-        assert not ChangeSet.objects.get(kind="undo").stop_requested
+        assert not UndoStop.objects.exists()
+
+    def test_stop_before_the_first_piece(self, posted, browser, change, monkeypatch):
+        """While the site is asked what the person may change."""
+        mark_admin = admin.site.get_model_admin(Mark)
+        may_change = mark_admin.has_change_permission
+
+        def stop_and_ask(*arguments):
+            stop_undo(change.user_id, UndoTarget(kind="run", id=change.run_id))
+            return may_change(*arguments)
+
+        monkeypatch.setattr(mark_admin, "has_change_permission", stop_and_ask)
+
+        html = posted()
+
+        assert names() == ["new one", "new three", "new two"]
+        assert "0 of 3 changes undone" in html
+        assert "It was stopped." in html
+        assert f'href="{PATH}?run={change.run_id}" data-aia-undo-on' in html
+        assert "data-aia-redo" not in html
 
 
 class TestBanner:

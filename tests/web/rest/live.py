@@ -79,6 +79,9 @@ def fill(server, name: str, secret: str) -> Owned:
         "calls": [str(one.id) for one in assistant.calls()],
         "changes": [str(one.id) for one in assistant.changes()],
     }
+    ids["messages"] = [
+        str(one.id) for key in ids["conversations"] for one in assistant.messages(key)
+    ]
     assert all(ids.values()), ids
     words = [word, str(asked.nonce)]
     return Owned(name=name, assistant=assistant, token=secret, ids=ids, secrets=words)

@@ -85,8 +85,16 @@ class TestMade:
                     "bad_key",
                     "empty",
                 ),
-                *("unknown_parameter", "too_long", "binary", "wrong_answer"),
+                *(
+                    "unknown_parameter",
+                    "too_long",
+                    "binary",
+                    "wrong_answer",
+                    "no_agent",
+                ),
                 *("bad_decision", "no_rows", "not_for_run", "too_many"),
+                *("arguments", "answered", "timeout"),
+                *("command_failed", "command_name", "command_text"),
             }
         )
 

@@ -22,7 +22,7 @@ from tests.web.rest.live import Owned, fill, live_server, token
 
 pytestmark = [pytest.mark.timeout(3600 if IS_THOROUGH else 600), pytest.mark.broad]
 
-EXAMPLES = 50 if IS_THOROUGH else 2  # of each operation, mode and user
+EXAMPLES = 50 if IS_THOROUGH else 1  # of each operation, mode and user
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
 TOLD = [
     not_a_server_error,

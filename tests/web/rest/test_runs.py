@@ -4,11 +4,21 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from ai_assistant.client.values import Run as ToldRun
 from ai_assistant.engine import service
+from ai_assistant.engine.accounting.prompts import record_prompt, shown
 from ai_assistant.engine.execution.dequeue import start_waiting
 from ai_assistant.engine.storage.eventlog import events_after
 from ai_assistant.engine.storage.units import in_db
-from ai_assistant.models import Conversation, Message, QueuedMessage, Run
+from ai_assistant.models import (
+    Conversation,
+    Feedback,
+    Message,
+    QueuedMessage,
+    Run,
+    Step,
+)
+from ai_assistant.prompts.tree import Prompt, PromptPart
 from tests.web.conftest import ask, asked_to_approve
 from tests.web.rest.program import code
 
@@ -248,6 +258,43 @@ class TestRetry:
         assert (response.status_code, code(response)) == (409, "key_reused")
 
 
+class TestTold:
+    @pytest.mark.row("V08")
+    def test_whose_model_has_answered_and_why(self, program, people):
+        own = {"fallback": "other", "fallback_code": "provider_down"}
+        run = ask(people["ada"])
+        Run.objects.filter(pk=run.pk).update(**own)
+        ada = program()
+
+        told = ada.get(f"runs/{run.pk}/").json()
+
+        assert {name: told[name] for name in own} == own
+        assert (told["profile"], told["agent"]) == ("default", "")
+        assert ToldRun(**told).fallback == "other"
+
+    def test_in_place_of_what_it_was_started(self, program):
+        ada = program()
+        first = ada.start().json()
+        ada.post(f"runs/{first['id']}/stop/")
+
+        again = ada.post(f"runs/{first['id']}/retry/").json()
+
+        assert (first["kind"], again["kind"]) == ("message", "continue")
+
+    def test_what_its_own_user_thinks_of_it(self, program, people):
+        run = ask(people["ada"])
+        Feedback.objects.create(run=run, user=people["bob"], value="up")
+        ada = program()
+        path = f"runs/{run.pk}/"
+        assert ada.get(path).json()["rating"] == ""
+
+        Feedback.objects.create(run=run, user=people["ada"], value="down")
+
+        assert ada.get(path).json()["rating"] == "down"
+        assert ada.get("runs/").json()["results"][0]["rating"] == "down"
+        assert ada.post(f"{path}stop/").json()["rating"] == "down"
+
+
 class TestEvents:
     def test_events_after_a_number(self, program, people):
         asked = asked_to_approve(people["ada"])
@@ -294,3 +341,55 @@ class TestList:
 
         assert sorted(found) == sorted(runs)
         assert ada.http.get(page["previous"]).status_code == 200
+
+
+class TestPrompts:
+    @pytest.fixture
+    def root(self, people):
+        people["ada"].is_superuser = True
+        people["ada"].save()
+
+    def test_prompt_of_the_next_message(self, program, root):
+        told = program().get("prompt/", page_path="/admin/auth/group/").json()
+
+        parts = {part["id"]: part for part in told["parts"]}
+        assert parts["module"]["source"] == "module:admin-list"
+        assert "Page of the user: /admin/auth/group/" in parts["run"]["text"]
+        assert "search_objects" in [one["function"]["name"] for one in told["tools"]]
+        assert told["tokens"] > sum(part["tokens"] for part in told["parts"]) > 0
+        assert not Run.objects.exists()
+
+    def test_prompts_of_a_run(self, program, root):
+        run = Run.objects.get(pk=program().start("Hello").json()["id"])
+        part = PromptPart(id="setting", text="Be kind.", source="setting")
+        message = Message.objects.create(
+            conversation_id=run.conversation_id, run=run, position=9, role="assistant"
+        )
+        step = Step(run=run, index=0, message=message, model="m", finish_reason="stop")
+        step.prompt = record_prompt(run, shown(Prompt(parts=(part,)), []))
+        step.save()
+
+        (told,) = program().get(f"runs/{run.pk}/prompts/").json()["prompts"]
+
+        assert told["step"] == 0
+        assert told["prompt"]["parts"] == [
+            {
+                "id": "setting",
+                "source": "setting",
+                "text": "Be kind.",
+                "is_cacheable": False,
+                "tokens": 2,
+            }
+        ]
+
+    def test_prompts_are_for_superusers(self, program):
+        run = program().start("Hello").json()["id"]
+
+        for path in ("prompt/", f"runs/{run}/prompts/"):
+            response = program().get(path)
+            assert (response.status_code, code(response)) == (403, "permission")
+
+    def test_prompts_of_another_person(self, program, root):
+        run = program("bob").start("Hello").json()["id"]
+
+        assert program().get(f"runs/{run}/prompts/").status_code == 404

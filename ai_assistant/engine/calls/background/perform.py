@@ -28,6 +28,7 @@ from ai_assistant.engine.calls.background.claim import (
     renew_behind_piece,
     renew_claim,
 )
+from ai_assistant.engine.calls.hooked import answered, kept_of
 from ai_assistant.engine.calls.preview import ask_again
 from ai_assistant.engine.calls.progress import Report
 from ai_assistant.engine.calls.recording import kept_changes, result_of
@@ -54,7 +55,7 @@ from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import BackgroundCall, ToolCall
 from ai_assistant.models.run import SESSION, Run
 from ai_assistant.registry import registry
-from ai_assistant.request_context import below
+from ai_assistant.request_context import at_depth, below
 from ai_assistant.safety.identity.session import AccessRevoked
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.types import JSON, RunContext, ToolResult
@@ -74,7 +75,8 @@ def perform(call_id: UUID) -> UUID | None:
     if hold is None:
         return None
     work = _Work(hold)
-    with work.heartbeat(), below(work.run.script_prefix):
+    above = at_depth(work.run.start_depth)
+    with work.heartbeat(), above, below(work.run.script_prefix):
         try:
             outcome = work.outcome()
             if work.lost.is_set():
@@ -97,6 +99,7 @@ class _Work:
         self.group = notifications.group_name(
             self.run.user_id, self.run.conversation_id
         )
+        self.attempt: Attempt | None = None
         self.lost = threading.Event()
         self.holding = Holding(self.call)
         self.report = Report()
@@ -112,6 +115,7 @@ class _Work:
             gone = LookupError(f"There is no tool {self.call.name!r} in this process.")
             return result_of(self.call, gone)
         attempt = Attempt(run=self.run, call=self.call, tool=tool, report=self.report)
+        self.attempt = attempt
 
         def work() -> object:
             with lost_when_away():
@@ -130,7 +134,9 @@ class _Work:
             return self.holding.ended_by(differs)
         # The tool may have continued as if nothing had been rolled back.
         taken_back = self.holding.differs
-        return outcome if taken_back is None else self.holding.ended_by(taken_back)
+        if taken_back is not None:
+            return self.holding.ended_by(taken_back)
+        return answered(attempt, outcome)
 
     @contextmanager
     def piece(self, attempt: Attempt, mark: JSON) -> Iterator[None]:
@@ -239,7 +245,7 @@ class _Work:
         told = None
         if call.approved and tool is not None and is_other_version(call, tool):
             told = arguments_now(call, tool)
-        _finish(self.hold, call, outcome, self.report, told)
+        _finish(self, outcome, told)
 
     def ring(self) -> None:
         notifications.ring_from_thread(self.group, self.run.pk)
@@ -254,12 +260,11 @@ def _store_report(hold: CallHold, call: ToolCall, report: Report) -> None:
 
 @unit
 def _finish(
-    hold: CallHold,
-    call: ToolCall,
+    work: _Work,
     outcome: Outcome | Differs,
-    report: Report,
     upgraded: dict[str, Any] | ToolResult | None,
 ) -> None:
+    hold, call, report = work.hold, work.call, work.report
     pass_call_fence(hold)
     facts: list[Event] = [*report.store(call), *TASK.end(call)]
     tool = registry.tool(call.name)
@@ -271,7 +276,10 @@ def _finish(
     elif isinstance(outcome, Ask):
         facts += kind_named(outcome.interrupt).ask(call, outcome)
     else:
-        facts += record_result(call, outcome)
+        recorded = record_result(call, outcome)
+        if work.attempt is not None:  # what it keeps may be made of this very result
+            facts += kept_of(work.attempt, outcome)
+        facts += recorded
         if outcome.ok and outcome.error:
             # The card shows it to the person, who has approved more than was done.
             ToolCall.objects.filter(pk=call.pk).update(error=redact(outcome.error))

@@ -19,8 +19,8 @@ from ai_assistant.changes.values import (
 from ai_assistant.engine.interrupts.approval import ids_beyond
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
-from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Channel
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
@@ -48,7 +48,7 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "expires_at": interrupt.expires_at,
         "expires": _time_left(interrupt.expires_at),
         "editable": bool(changes and tool and tool.approval.editor),
-        "allows": _allows(call, changes),
+        "allows": _allows(interrupt, changes),
     }
 
 
@@ -74,9 +74,12 @@ def _argument(interrupt: Interrupt, name: str, text: str, most: int) -> Entry:
     }
 
 
-def _allows(call: ToolCall, changes: Changes | None) -> str:
+def _allows(interrupt: Interrupt, changes: Changes | None) -> str:
     """Return the words of the tick that allows the same for the whole run, if any."""
+    call = interrupt.call
     tool = registry.tool(call.name)
+    if interrupt.run.channel == Channel.CODE:
+        return ""  # each write of it is asked for
     if call.effect != "write" or (tool is not None and tool.execution.external):
         return ""
     if changes is not None and changes.is_empty:

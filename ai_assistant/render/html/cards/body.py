@@ -10,7 +10,10 @@ from typing import Any
 from django.template.exceptions import TemplateDoesNotExist
 from django.template.loader import get_template
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy
 
+from ai_assistant.configuration.effective import effective_values
+from ai_assistant.engine.accounting.prompts import ShownPrompt, stored_prompt
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
@@ -115,6 +118,12 @@ RUN = (
     *("state", "error_code", "error_detail", "channel", "profile", "module"),
     *("page_path", "page_title", "wish", "look_only", "attempts", "running_s"),
 )
+SOURCES = {
+    "site": gettext_lazy("the site"),
+    "profile": gettext_lazy("the profile"),
+    "agent": gettext_lazy("the agent"),
+    "conversation": gettext_lazy("the conversation"),
+}
 STEP = ("index", "model", "finish_reason", "created_at")
 TOOK = (
     *("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"),
@@ -132,6 +141,10 @@ def raw_entry(run: Run) -> Entry:
         "run": run,
         "facts": [
             (name, mark_hidden_characters(_text(getattr(run, name)))) for name in RUN
+        ],
+        "settings": [
+            (one.name, mark_hidden_characters(_text(one.value)), SOURCES[one.source])
+            for one in effective_values(run)
         ],
         "context": mark_hidden_characters(_text(run.context)),
         "tools": sorted(run.tool_versions.items()),
@@ -154,11 +167,40 @@ def raw_entry(run: Run) -> Entry:
 def _steps(run: Run, usage: list[UsageLedger]) -> Iterator[Entry]:
     settled = [row for row in usage if row.state == UsageLedger.State.SETTLED]
     took = {row.step_index: row for row in settled}
-    for step in Step.objects.filter(run=run).order_by("index"):
+    steps = Step.objects.filter(run=run).select_related("run")
+    for step in steps.order_by("index"):
         row = took.get(step.index)
-        yield {name: getattr(step, name) for name in STEP} | {
-            name: getattr(row, name, None) for name in TOOK
+        yield {
+            **{name: getattr(step, name) for name in STEP},
+            **{name: getattr(row, name, None) for name in TOOK},
+            "prompt": prompt_entry(stored_prompt(step)),
         }
+
+
+def prompt_entry(prompt: ShownPrompt | None) -> Entry | None:
+    """Return what `prompt_parts.html` draws; None if there is no prompt."""
+    if prompt is None:
+        return None
+    parts = [
+        {
+            "id": part.id,
+            "source": part.source,
+            "tokens": part.tokens,
+            "is_cacheable": part.is_cacheable,
+            "text": mark_hidden_characters(part.text),
+        }
+        for part in prompt.parts
+    ]
+    tools = {
+        "tokens": prompt.tools_tokens,
+        "text": mark_hidden_characters(_text(json.loads(prompt.tools or "[]"))),
+    }
+    return {
+        "parts": parts,
+        "tools": tools,
+        "tokens": prompt.tokens,
+        "left_out": prompt.left_out,
+    }
 
 
 def _call(call: ToolCall) -> Entry:

@@ -7,9 +7,11 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.values import stored_changes
+from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.interrupts.question import kind_of, options_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
 from ai_assistant.render.html.cards.approval import arguments_of, proposal_entry
 from ai_assistant.render.html.diffs.differences import Entry, difference_entry
 
@@ -93,17 +95,28 @@ def answers_of(call: ToolCall) -> list[dict[str, Any]]:
     """Return the questions of a call in order, with the answers in words."""
     return [
         {"question": one.question, "labels": card_of(one).labels(one)}
-        for one in _closed(call)
+        for one in _loaded(call)
         if one.status == STATUS.ANSWERED
     ]
 
 
+def is_of_page(call: ToolCall) -> bool:
+    """Return whether the call waits for nobody: the page is carrying it out."""
+    of_page = (Interrupt.Kind.BROWSER, STATUS.OPEN)
+    return any((one.kind, one.status) == of_page for one in _loaded(call))
+
+
+def last_decision(call: ToolCall) -> Interrupt | None:
+    """Return the last approval of a call that was decided, or None."""
+    decided = [one for one in _loaded(call) if one.status in ApprovalCard.closed_as]
+    return max(decided, key=lambda one: one.decided_at or one.created_at, default=None)
+
+
 def decision_of(call: ToolCall) -> Entry | None:
     """Return the context of `approval_done.html` for the last decision, or None."""
-    decided = [one for one in _closed(call) if one.status in ApprovalCard.closed_as]
-    if not decided:
+    last = last_decision(call)
+    if last is None:
         return None
-    last = max(decided, key=lambda one: one.decided_at or one.created_at)
     changes = stored_changes(last.proposal)
     reason = last.answer if last.status == STATUS.DENIED else ""
     return {
@@ -130,23 +143,40 @@ def _sentence(decided: Interrupt) -> str:
     return _("You approved this")
 
 
-ATTRIBUTE = "closed"  # of a call; in none that was read for another purpose
+ATTRIBUTE = "loaded"  # of a call; in none that was read for another purpose
 DRAWN = (
     *("call", "kind", "status", "question", "question_kind", "options", "answer"),
     *("proposal", "decided_at", "created_at"),
 )
 
 
-def with_closed(calls: QuerySet[ToolCall]) -> QuerySet[ToolCall]:
-    """Let answers and decisions be read with many calls, in one query."""
-    closed = Q(status__in=PLAIN.closed_as)
+def with_interrupts(calls: QuerySet[ToolCall]) -> QuerySet[ToolCall]:
+    """Let answers, decisions and what a page does be read with many calls at once."""
+    wanted = Q(status__in=PLAIN.closed_as)
+    wanted |= Q(kind=Interrupt.Kind.BROWSER, status=STATUS.OPEN)
     for kind, card in CARDS.items():
-        closed |= Q(kind=kind, status__in=card.closed_as)
-    drawn = Interrupt.objects.filter(closed).order_by("created_at").only(*DRAWN)
+        wanted |= Q(kind=kind, status__in=card.closed_as)
+    drawn = Interrupt.objects.filter(wanted).order_by("created_at").only(*DRAWN)
     return calls.prefetch_related(
         Prefetch("interrupts", queryset=drawn, to_attr=ATTRIBUTE)
     )
 
 
-def _closed(call: ToolCall) -> Sequence[Interrupt]:
+def _loaded(call: ToolCall) -> Sequence[Interrupt]:
     return getattr(call, ATTRIBUTE, ())
+
+
+def requests_to_page(run: Run) -> list[list[Any]]:
+    """Return an operation for each request of `run`; a page takes each once."""
+    if run.is_final:
+        return []
+    return [["tell", "browser", _said(interrupt)] for interrupt in open_requests(run)]
+
+
+def _said(interrupt: Interrupt) -> dict[str, object]:
+    return {
+        "interrupt": str(interrupt.pk),
+        "nonce": interrupt.nonce,
+        "name": interrupt.request["name"],
+        "arguments": interrupt.request["arguments"],
+    }

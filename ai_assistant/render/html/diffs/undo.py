@@ -63,19 +63,24 @@ def report_entry(
     Return what `undo_report.html` draws of an undo that ended before its end.
 
     `undone`: how many rows are done, and how many untouched; `urls` lead to the plan of
-    the rest, and to that of taking back what is done.
+    the rest, and to that of taking back what is done, if anything is.
     """
     done, left = undone
-    title = ngettext("%(count)d change undone", "%(count)d changes undone", done)
+    total = done + len(failed) + left
+    title = ngettext(
+        "%(count)d of %(total)d change undone",
+        "%(count)d of %(total)d changes undone",
+        total,
+    )
     rest = ngettext(
         "%(count)d more is as it was.", "%(count)d more are as they were.", left
     )
     on, back = urls
     return {
-        "title": title % {"count": done},
+        "title": title % {"count": done, "total": total},
         "reason": reason,
         "failed": [_row(row, 0) for row in failed[:MOST_SHOWN]],
-        "left": rest % {"count": left},
+        "left": rest % {"count": left} if left else "",
         "url": on,
         "redo": back,
     }
@@ -138,6 +143,8 @@ def _word(row: UndoRow) -> str:
         "link": _("is linked again"),
         "unlink": _("is unlinked"),
     }.get(row.action, "")
+    if row.text == name:  # it has no name of its own
+        return word
     return f"{name}, {word}" if word else name
 
 

@@ -5,13 +5,14 @@ from uuid import UUID
 
 from django.utils.html import escape
 
-from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.queries import conversations, is_news, undos_in
+from ai_assistant.engine.storage.delegated import SUBAGENT
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.run import Run
 from ai_assistant.providers import warmup
+from ai_assistant.render.html.cards.interrupts import requests_to_page
+from ai_assistant.render.html.cards.without_card import stored_plan
 from ai_assistant.render.html.diffs.changes import (
     changed_objects,
     changes_of_runs,
@@ -23,10 +24,11 @@ from ai_assistant.render.html.fragments import (
     part_html,
     pinned_html,
 )
+from ai_assistant.render.html.live.places import Places
 from ai_assistant.render.html.live.texts import LiveTexts, Texts
 from ai_assistant.render.html.transcript.entries import Entry, run_entry, user_entry
 from ai_assistant.render.html.transcript.footer import run_footer, usage_line
-from ai_assistant.render.html.transcript.groups import cards, versions_sentence
+from ai_assistant.render.html.transcript.groups import cards, versions_sentence, writes
 from ai_assistant.render.html.transcript.growing import Op
 from ai_assistant.render.html.transcript.stale import bar_of, is_stale
 from ai_assistant.render.html.transcript.state import (
@@ -34,14 +36,18 @@ from ai_assistant.render.html.transcript.state import (
     queue_entry,
     without_begun,
 )
+from ai_assistant.render.html.transcript.summaries import (
+    runs_with_summaries,
+    summaries_of,
+)
 from ai_assistant.render.html.transcript.thread import (
-    WORKING,
     Drawn,
     answers,
+    is_working,
     read_pinned,
     read_thread,
 )
-from ai_assistant.types import WRITING, UserKey
+from ai_assistant.types import UserKey
 
 
 def anew(drawn: Drawn, panel: Any, conversation_id: UUID) -> list[Op]:
@@ -68,24 +74,10 @@ def unseen(conversation: Conversation, run: Run) -> list[Op]:
     return [["tell", "unread", {}]] if is_news(conversation, run) else []
 
 
-def requests_to_page(run: Run) -> list[Op]:
-    """Return an operation for each request of `run`; a page takes each once."""
-    if run.is_final:
-        return []
-    return [["tell", "browser", _said(interrupt)] for interrupt in open_requests(run)]
-
-
-def _said(interrupt: Interrupt) -> dict[str, object]:
-    return {
-        "interrupt": str(interrupt.pk),
-        "nonce": interrupt.nonce,
-        "name": interrupt.request["name"],
-        "arguments": interrupt.request["arguments"],
-    }
-
-
 WARMING = "warming"  # the page shows the state thinking, and why that takes long
 MESSAGE_EVENTS = ("TEXT_MESSAGE_", "REASONING_")
+WAITS = ("aia.interrupt", SUBAGENT)  # facts: something waits, here or below
+SUMMING = ("aia.summing", "aia.summed")  # facts: it begins, it is over
 END_EVENTS = ("RUN_FINISHED", "RUN_ERROR")
 
 
@@ -109,10 +101,11 @@ class Projection:
         self.state = ""
         self.texts = Texts()
         self.drafts = LiveTexts()
-        self._groups: set[str] = set()  # of cards, that the page has
+        self._places = Places()
         self._changed: Op = []  # how the changes of the run are drawn
         self._undos: dict[UUID, UUID] | None = None  # and redos, as they were drawn
         self._title = ""
+        self._summaries = 0  # how many were made or taken back, as it was drawn
         self._queue: Entry | None = None  # as it was drawn, if that is known
         self._why = ""  # what was said of it
         self.is_waiting = False  # something will be sent without anybody's doing
@@ -125,6 +118,7 @@ class Projection:
         if conversation is None:
             return []
         self._title = conversation.title
+        self._summaries = 0  # the page may be older than all
         self._undos = None  # the page may be older than some
         queued = queue_entry(conversation.pk)  # first: what was started stands below
         self._queue, self._why = None, queued["why"]
@@ -137,7 +131,8 @@ class Projection:
             ops = self._draw(conversation, since)
         last = self._run(conversation, self.run_id)
         left = self._queued(without_begun(queued, last))
-        return [*ops, *left, *self._stale()]
+        summed = self._summed(conversation)
+        return [*ops, *summed, *left, *self._stale()]
 
     def catch_up(self) -> list[Op]:
         """Return what has happened since the last call."""
@@ -156,7 +151,8 @@ class Projection:
         conversation = last.conversation
         news = self._news(conversation, last, events)
         left = self._queued(without_begun(queued, last))
-        return [*self._renamed(conversation), *news, *left]
+        summed = self._summed(conversation)
+        return [*self._renamed(conversation), *news, *summed, *left]
 
     def _news(
         self, conversation: Conversation, last: Run, events: list[StoredEvent]
@@ -205,6 +201,14 @@ class Projection:
         old, self._title = self._title, conversation.title
         return [] if old == conversation.title else [titled(conversation)]
 
+    def _summed(self, conversation: Conversation) -> list[Op]:
+        """Return how summaries are drawn that were made or taken back meanwhile."""
+        old, self._summaries = self._summaries, conversation.summaries
+        if old == conversation.summaries:
+            return []
+        runs = Run.objects.filter(pk__in=runs_with_summaries(conversation))
+        return [self._end_of(run) for run in runs.select_related("conversation")]
+
     @staticmethod
     def _run(conversation: Conversation, run_id: UUID | None) -> Run | None:
         return conversation.runs.filter(pk=run_id).first() if run_id else None
@@ -225,12 +229,7 @@ class Projection:
         self.run_id, self.seq, self.has_ended = run.pk, drawn.seq, run.is_final
         self.texts.restart(self._parts, drawn, run.epoch)
         self._changed = []
-        self._groups = {
-            part["id"]
-            for entry in answers(drawn.entries)
-            for part in entry["parts"]
-            if part["kind"] == "group"
-        }
+        self._places.restart(drawn.entries)
         gone: list[Op] = [["delete", one, ""] for one in ("aia-empty", "aia-later")]
         return [
             *self.drafts.drop(),
@@ -276,33 +275,38 @@ class Projection:
     ) -> list[Op]:
         ops: list[Op] = []
         self.texts.epoch = max(self.texts.epoch, run.epoch)
-        touched = {call_id for call_id in map(_call_id, events) if call_id}
+        touched = {event.call_id for event in events if event.call_id}
         shown = cards(run, touched)
-        may_change = any(map(_writes, shown.values()))
+        may_change = any(map(writes, shown.values()))
+        may_change |= any(event.payload.get("name") == SUBAGENT for event in events)
+        is_moved = self._places.move(shown.values(), events)
         for event in events:
             if event.type.startswith(MESSAGE_EVENTS):
                 ops += self.texts.follow(event)
             else:
                 ops += self._fact(event)
             # In the order of the log: a card stands above the text after it.
-            call_id = _call_id(event)
-            if call_id in shown:
-                part = shown[call_id]
-                ops += self._card(part)
+            part = shown.get(event.call_id) if event.call_id else None
+            if event.call_id and part and self._places.is_due(part, event.call_id):
+                ops += self._places.ops(part, self._parts, self.panel)
                 shown = {key: one for key, one in shown.items() if one is not part}
         self.seq = events[-1].seq
         ops += self._changes(run) if may_change else []
         ended = any(event.type in END_EVENTS for event in events)
         ops += self.texts.settle(ended=ended)
-        waits = any(event.payload.get("name") == "aia.interrupt" for event in events)
+        waits = any(event.payload.get("name") in WAITS for event in events)
         if ended or waits:
             ops += self._pinned(read_pinned(conversation))
             ops += requests_to_page(run)
         if ended:
             ops += [*self._end(run), *self._undone(run)]
         ops += self._usage(run) if ended or waits else []
+        if is_moved:
+            return [*ops, *self._draw(conversation, run)]
         growing = bool(self.texts.growing)
-        state = panel_state(run, growing=growing, working=_is_working(run, growing))
+        state = panel_state(
+            run, growing=growing, working=is_working(run, growing=growing)
+        )
         return ops + self._root(state)
 
     def _fact(self, event: StoredEvent) -> list[Op]:
@@ -312,13 +316,19 @@ class Projection:
         if event.type == "STEP_STARTED":
             old = self.drafts.drop(before=event.epoch)
             return [*old, *self.texts.drop_before(event.epoch)]
-        if event.type != "CUSTOM":
-            return []
-        value = event.payload["value"]
-        if event.payload["name"] == "aia.replaced":
+        return self._own_fact(event) if event.type == "CUSTOM" else []
+
+    def _own_fact(self, event: StoredEvent) -> list[Op]:
+        name, value = event.payload["name"], event.payload["value"]
+        if name == "aia.replaced":
             drafts = self.drafts.drop(value["message_id"])
             return [*drafts, *self.texts.drop(value["message_id"])]
-        if event.payload["name"] == "aia.message":
+        if name in SUMMING:
+            named = f"r-{self.run_id}-summing"  # until it is over
+            if name == SUMMING[1]:
+                return [["delete", named, ""]]
+            return [["upsert", self._parts, fragment("summing", id=named)]]
+        if name == "aia.message":
             message = Message.objects.get(pk=value["message_id"])
             part = {**user_entry(message), "kind": "said"}
             return [
@@ -326,14 +336,6 @@ class Projection:
                 ["tell", "accepted", message.key],
             ]
         return []
-
-    def _card(self, part: Entry) -> list[Op]:
-        ops: list[Op] = []
-        if part["kind"] == "group" and part["id"] not in self._groups:
-            # Its first cards stood alone, and last.
-            self._groups.add(part["id"])
-            ops += [["delete", f"c-{call['id']}", ""] for call in part["calls"]]
-        return [*ops, ["upsert", self._parts, part_html(part, self.panel)]]
 
     def _changes(self, run: Run) -> list[Op]:
         """Return how the list of what the run has changed is drawn, if it grew."""
@@ -357,12 +359,18 @@ class Projection:
 
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True
-        drafts = self.drafts.drop()
-        entry = {**run_entry(run, [], {}), **run_footer(run)}
-        end = fragment("run_end", entry=entry, panel=self.panel)
-        ops: list[Op] = [*drafts, ["innerMorph", f"r-{run.pk}-end", end]]
+        ops: list[Op] = [*self.drafts.drop(), self._end_of(run)]
+        if self._places.has(run.pk) and (plan := stored_plan(run)):
+            ops.append(["upsert", self._parts, part_html(plan, self.panel)])
         changes = changes_of_runs([run.pk]).get(run.pk)
         return [*ops, self._offered(changes)] if changes else ops
+
+    def _end_of(self, run: Run) -> Op:
+        """Return how the end of a run is drawn, with what is summed up up to there."""
+        summed = summaries_of(run.conversation, [run.pk]).get(run.pk, ())
+        entry = {**run_entry(run, [], {}), **run_footer(run), "summaries": summed}
+        end = fragment("run_end", entry=entry, panel=self.panel)
+        return ["innerMorph", f"r-{run.pk}-end", end]
 
     def _usage(self, run: Run) -> list[Op]:
         if not self.panel.viewer.shows_usage:
@@ -429,22 +437,3 @@ class Projection:
     @property
     def _parts(self) -> str:
         return f"r-{self.run_id}-parts"
-
-
-def _is_working(run: Run, growing: bool) -> bool:  # noqa: FBT001 - one of two
-    """Return whether a call of the run is under way; asks only where it matters."""
-    if run.state != RunState.RUNNING or growing:
-        return False
-    return run.calls.filter(status__in=WORKING).exists()
-
-
-def _writes(part: Entry) -> bool:
-    """Return whether a call of this part of a run may have changed something."""
-    calls = part["calls"] if part["kind"] == "group" else [part["call"]]
-    return any(call["effect"] in WRITING for call in calls)
-
-
-def _call_id(event: StoredEvent) -> UUID | None:
-    """Return the id of the call whose card has to be drawn again."""
-    said = event.payload["value"] if event.type == "CUSTOM" else event.payload
-    return UUID(said["call_id"]) if "call_id" in said else None

@@ -7,6 +7,7 @@ from pydantic_core import from_json
 
 from ai_assistant.engine.storage.eventlog import StoredEvent
 from ai_assistant.models.conversation import Message
+from ai_assistant.render.html.cards.without_card import has_card
 from ai_assistant.render.html.fragments import part_html
 from ai_assistant.render.html.transcript.entries import draft_entry
 from ai_assistant.render.html.transcript.growing import Growing, Op
@@ -33,13 +34,15 @@ class LiveTexts:
         return bool(self._news)
 
     def knows(self, frame: dict[str, Any]) -> bool:
-        """Return whether the card is on the page already."""
-        return _key(frame) in self._known
+        """Return whether the card is on the page already, or will never be."""
+        return _key(frame) in self._known or not has_card(frame["name"])
 
     def take(self, frame: dict[str, Any]) -> bool:
         """Take a frame; True if there is something new to show."""
         key = _key(frame)
         known = self._known.get(key)
+        if not has_card(frame["name"]):
+            return False
         if known and len(known["arguments"]) >= len(frame["arguments"]):
             return False
         self._known[key] = frame

@@ -8,17 +8,27 @@ from uuid import UUID
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
+from ai_assistant.conf import profile_label
+from ai_assistant.configuration.setup import agent_named
 from ai_assistant.engine.intake.retries import is_asked_again
+from ai_assistant.engine.storage.delegated import ASK_AGENT
 from ai_assistant.models import clock
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.providers.errors import fallback_text
 from ai_assistant.registry import registry
 from ai_assistant.render.html.cards.body import done_of, draw_body, plan_of
-from ai_assistant.render.html.cards.interrupts import answers_of, card_of, decision_of
+from ai_assistant.render.html.cards.interrupts import (
+    answers_of,
+    card_of,
+    decision_of,
+    is_of_page,
+)
 from ai_assistant.render.html.cards.result import table_entry
+from ai_assistant.render.html.cards.without_card import has_card, plan_part
 from ai_assistant.render.html.fragments import with_buttons
 from ai_assistant.render.markdown import part_end, render
 from ai_assistant.safety.budgets.texts import opens_again_text
@@ -34,13 +44,36 @@ AGAIN = (RunState.FAILED, RunState.LIMITED, RunState.CANCELLED, RunState.NEEDS_R
 
 def user_entry(message: Message) -> Entry:
     """Return what `message_user.html` draws."""
+    of_code = message.origin == Message.Origin.CODE
     return {
         "kind": "user",
         "id": str(message.pk),
         "key": message.key,
-        "text": message.text,
+        "text": message.typed,
+        "command": command_entry(message),
         "again": message.origin == Message.Origin.APP,
+        "of_code": of_code,
+        "by": _("Code of this site") if of_code else "",
         "time": message.created_at,
+    }
+
+
+def command_entry(message: Message) -> Entry:
+    """Return what `command_chip.html` draws; nothing of a plain message."""
+    command = message.command
+    if not command:
+        return {}
+    rest = command["typed"].strip()[len(command["name"]) + 1 :]
+    return {
+        "name": command["name"],
+        "rest": rest,
+        "prompt": message.text if command["label"] else "",
+        "near": command["near"],
+        "arguments": {
+            name: value
+            for name, value in command["arguments"].items()
+            if str(value) not in rest
+        },
     }
 
 
@@ -59,11 +92,13 @@ def run_entry(
     parts: list[Entry] = []
     kin = kin_of(calls.values())
     reasoning = shows_reasoning(run)
+    own = [call for call in calls.values() if call.run_id == run.pk]
+    plan = plan_part(run, own)
     for message in messages:
         if message.role == Message.Role.USER:
             parts.append({**user_entry(message), "kind": "said"})
         else:
-            parts += message_parts(message, calls, kin, reasoning=reasoning)
+            parts += message_parts(message, calls, kin, plan, reasoning=reasoning)
     is_open = run.state in UNFINISHED
     retries = run.state in AGAIN and is_asked_again(run)
     return {
@@ -79,7 +114,25 @@ def run_entry(
         "can_retry": retries,
         "can_continue": run.state in AGAIN and not retries,
         "busy": is_open,
+        "agent": agent_label(run.agent),
+        "fallback": _fallback(run),
     }
+
+
+def agent_label(name: str) -> str:
+    """Return what people call an agent, also one that is gone; empty for none."""
+    return str(agent_named(name) or name)
+
+
+def _fallback(run: Run) -> str:
+    """Return why another profile's model has answered; empty if none has."""
+    if not run.fallback:
+        return ""
+    names = {
+        "model": profile_label(run.profile),
+        "other": profile_label(run.fallback),
+    }
+    return fallback_text(run.fallback_code, **names)
 
 
 def _opening(run: Run) -> str:
@@ -134,7 +187,7 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
 
     A template of the site's gets the result as far as it was loaded before.
     """
-    entry = _facts(call)
+    entry = call_facts(call)
     stored = call.__dict__.get("result") or {}  # not asked for, if it was deferred
     values = {
         "args": call.arguments,
@@ -149,23 +202,26 @@ def call_entry(call: ToolCall, kin: Kin | None = None) -> Entry:
         **drawn,
         **{name: mark_hidden_characters(drawn[name] or "") for name in OF_OTHERS},
         "traceback": mark_hidden_characters(call.traceback),
+        "steps": drawn["steps"] or _calls_as_steps(call, children),
         "children": [call_entry(child, kin) for child in children],
     }
 
 
-def _facts(call: ToolCall) -> Entry:
+def call_facts(call: ToolCall) -> Entry:
     """Return what a card says of a call, as plain texts and values."""
     tool = registry.tool(call.name)
     plan = plan_of(call)
     return {
         "id": str(call.pk),
         "name": call.name,
-        "label": call.label or call.name,
+        "label": _label(call),
         "summary": "" if call.is_open or call.error else call.summary,
         "effect": call.effect,
         "icon": tool.display.icon if tool else "",
-        "status": call.status,
+        "status": CallStatus.EXECUTING if _is_with_agent(call) else call.status,
         "is_open": call.is_open,
+        "is_delegated": call.name == ASK_AGENT,
+        "is_of_page": is_of_page(call),
         "reason": call.reason,
         "approved": call.approved,
         "arguments": indented_json(call.arguments) or cut_for_card(call.arguments_text),
@@ -186,6 +242,28 @@ def _facts(call: ToolCall) -> Entry:
         "answers": answers_of(call),
         "decision": decision_of(call),
     }
+
+
+def _label(call: ToolCall) -> str:
+    if call.name == ASK_AGENT and call.is_open:
+        name = agent_label(str(call.arguments.get("agent", "")))
+        return _("Asking %(agent)s") % {"agent": name}
+    return call.label or call.name
+
+
+def _is_with_agent(call: ToolCall) -> bool:
+    """Return whether a call waits for another agent, and not for the person."""
+    return call.name == ASK_AGENT and call.status == CallStatus.WAITING
+
+
+def _calls_as_steps(call: ToolCall, children: Iterable[ToolCall]) -> list[Entry]:
+    """Return what an agent has done by now that is still at work."""
+    if not _is_with_agent(call):
+        return []
+    return [
+        {"text": child.summary or child.label or child.name, "status": child.status}
+        for child in children
+    ]
 
 
 def draft_entry(card_id: str, name: str, arguments: dict[str, Any]) -> Entry:
@@ -219,12 +297,23 @@ def with_body(entry: Entry, values: dict[str, Any]) -> Entry:
 
 
 def kin_of(calls: Iterable[ToolCall]) -> Kin:
-    """Return the calls that other calls have made, by those, in order."""
+    """
+    Return the calls that other calls have made, by those, in order.
+
+    And those of the agents that they have asked; of these the conversations are loaded.
+    """
     found: dict[UUID, list[ToolCall]] = {}
     for call in sorted(calls, key=lambda one: one.position):
-        if call.parent_id is not None:
-            found.setdefault(call.parent_id, []).append(call)
+        above = call.parent_id or _asked_by(call)
+        if above is not None:
+            found.setdefault(above, []).append(call)
     return found
+
+
+def _asked_by(call: ToolCall) -> UUID | None:
+    """Return the call that has asked the agent whose call it is, as far as is loaded."""
+    run = call._state.fields_cache.get("run")
+    return run.conversation.parent_call_id if run and run.root_id else None
 
 
 def pinned_entry(interrupt: Interrupt) -> Entry:
@@ -238,6 +327,7 @@ def pinned_entry(interrupt: Interrupt) -> Entry:
         "nonce": interrupt.nonce,
         "call": call_entry(call),
         "label": call.label or call.name,
+        "agent": agent_label(interrupt.run.agent) if interrupt.run.root_id else "",
         "destructive": call.effect == "destructive",
     }
 
@@ -246,10 +336,15 @@ def message_parts(
     message: Message,
     calls: Mapping[UUID, ToolCall],
     kin: Kin | None = None,
+    plan: Entry | None = None,
     *,
     reasoning: bool = True,
 ) -> list[Entry]:
-    """Return the parts of a stored message of the assistant, in order."""
+    """
+    Return the parts of a stored message of the assistant, in order.
+
+    `plan` is that of its run, which stands in the place of one of its calls.
+    """
     parts = []
     for part in message.parts:
         if part["type"] == "text":
@@ -258,7 +353,10 @@ def message_parts(
             if reasoning:
                 parts.append(_thought(message, part))
         elif call := calls.get(UUID(part["call_id"])):
-            parts.append({"kind": "tool", "call": call_entry(call, kin)})
+            if has_card(call.name):
+                parts.append({"kind": "tool", "call": call_entry(call, kin)})
+            elif plan is not None and plan["call_id"] == call.pk:
+                parts.append(plan)
     return parts
 
 

@@ -5,9 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Count, Sum
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -20,6 +22,7 @@ from ai_assistant.models.conversation import Feedback, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.html.cards.without_card import followups_of
 from ai_assistant.render.html.transcript.entries import Entry
 
 Span = tuple[datetime, datetime]
@@ -98,9 +101,19 @@ def _objects(data: object, model: str, depth: int = 0) -> Iterator[tuple[Key, st
         text = data.get("text")
         if model and "id" in data and isinstance(text, str) and text:
             yield (model, str(data["id"])), text
-        for value in data.values():
+        for name, value in data.items():
             if isinstance(value, list | dict):
-                yield from _objects(value, model, depth + 1)
+                yield from _objects(value, _model_at(model, name), depth + 1)
+
+
+def _model_at(model: str, name: str) -> str:
+    """Return whose objects stand below a name: a field of the model has others."""
+    try:
+        field = apps.get_model(model)._meta.get_field(name)
+    except (LookupError, ValueError, FieldDoesNotExist):
+        return model  # such as "fields", or "objects"
+    related: Any = field.related_model
+    return str(related._meta.label_lower) if related else ""
 
 
 def _entry(key: Key, href: str, read: Reading) -> Entry:
@@ -199,7 +212,10 @@ def run_footer(run: Run) -> Entry:
     messages = list(rows)
     end = ends_of({run.pk: run}, messages).get(run.pk, {})
     said = (one.text for one in messages if one.role == Message.Role.ASSISTANT)
-    return {**end, "has_text": any(map(str.strip, said))} if end else {}
+    if not end:
+        return {}
+    has_text = any(map(str.strip, said))
+    return {**end, "has_text": has_text, "followups": followups_of(run)}
 
 
 def duration(seconds: float) -> str:

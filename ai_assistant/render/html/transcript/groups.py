@@ -1,6 +1,6 @@
 """Groups of calls and of versions of an answer, as one entry each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -11,14 +11,22 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.conf import labelled_profiles
 from ai_assistant.context.page import page_info
+from ai_assistant.context.page_items import place_title
 from ai_assistant.engine.storage.branches import Tree, has_changed_rows, tree_of
-from ai_assistant.engine.storage.history import question_of
+from ai_assistant.engine.storage.delegated import ASK_AGENT
+from ai_assistant.engine.storage.told import question_of
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
 from ai_assistant.render.html.cards.body import load_results, template_name
-from ai_assistant.render.html.cards.interrupts import with_closed
+from ai_assistant.render.html.cards.interrupts import with_interrupts
+from ai_assistant.render.html.cards.without_card import (
+    has_card,
+    is_drawn_plan,
+    no_plan,
+    stored_plan,
+)
 from ai_assistant.render.html.transcript.entries import (
     Entry,
     call_entry,
@@ -26,6 +34,8 @@ from ai_assistant.render.html.transcript.entries import (
     shows_reasoning,
 )
 from ai_assistant.render.html.transcript.footer import Span, covered_s
+from ai_assistant.tools.plan import is_plan
+from ai_assistant.types import WRITING
 
 OWN = "ai_assistant"  # the namespace of the assistant's own pages
 TITLE_CHARS = 80
@@ -37,8 +47,7 @@ def asked_on(run: Run) -> Entry | None:
     if not url_has_allowed_host_and_scheme(url, None) or _is_own(url):
         return None
     page = origin_page(url)
-    # Django writes titles with what matters first.
-    title = run.page_title.partition(" | ")[0].strip() or page
+    title = place_title(url, run.page_title) if run.page_title else page
     return {"url": url, "page": page, "title": title[:TITLE_CHARS]}
 
 
@@ -95,12 +104,12 @@ def fork_entry(run: Run, page: str = "") -> Entry:
     `changed` says that what is left has changed data, which stay as they are. Asks
     the database.
     """
-    asked = question_of(run)
+    asked = question_of(run.pk)
     tree = tree_of(run.conversation)
     return {
         "run_id": str(run.pk),
         "message_id": str(asked.pk) if asked else "",
-        "text": asked.text if asked else "",
+        "text": asked.typed if asked else "",
         "profiles": labelled_profiles(without=run.profile),
         "page": page_instead(run, page),
         "changed": has_changed_rows(tree.below(run.pk)),
@@ -136,26 +145,42 @@ def grouped(parts: Iterable[Entry]) -> list[Entry]:
 
 def light_calls() -> QuerySet[ToolCall]:
     """Return the calls as their cards need them."""
-    return with_closed(ToolCall.objects.defer(*UNDRAWN))
+    return with_interrupts(ToolCall.objects.defer(*UNDRAWN))
 
 
 def cards(run: Run, wanted: set[UUID]) -> dict[UUID, Entry]:
     """Return for each of the `wanted` calls the part of the run that shows it."""
     if not wanted:
         return {}
-    parents = dict(run.calls.values_list("pk", "parent_id"))
+    named = list(run.calls.values_list("pk", "name", "parent_id"))
+    parents = {pk: parent for pk, _name, parent in named}
     tops = {call_id: _top(call_id, parents) for call_id in wanted}
     rows = [ids for ids in _rows_of_calls(run) if {*tops.values()} & {*ids}]
     calls = light_calls().in_bulk([call_id for ids in rows for call_id in ids])
     nested = light_calls().filter(run=run, parent__isnull=False)
-    kin = kin_of(nested) if any(parents.values()) else {}
+    kin = kin_of(
+        [*(nested if any(parents.values()) else ()), *calls_of_agents(calls.values())]
+    )
     load_results([*calls.values(), *(call for below in kin.values() for call in below)])
     found = {}
     for ids in rows:
         entries = [call_entry(calls[call_id], kin) for call_id in ids]
         (part,) = grouped([{"kind": "tool", "call": entry} for entry in entries])
         found.update(dict.fromkeys(ids, part))
+    plans = {pk for pk, name, _parent in named if pk in wanted and is_plan(name)}
+    if plans:
+        found.update(dict.fromkeys(plans, stored_plan(run) or no_plan(run)))
     return {call_id: found[top] for call_id, top in tops.items() if top in found}
+
+
+def calls_of_agents(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    """Return the calls of the agents that some of `calls` have asked, and below them."""
+    asked = [call.pk for call in calls if call.name == ASK_AGENT]
+    if not asked:
+        return []
+    below = light_calls().filter(run__conversation__parent_call__in=asked)
+    found = list(below.select_related("run__conversation").order_by("step__index"))
+    return [*found, *calls_of_agents(found)]
 
 
 def _top(call_id: UUID, parents: Mapping[UUID, UUID | None]) -> UUID:
@@ -167,26 +192,35 @@ def _top(call_id: UUID, parents: Mapping[UUID, UUID | None]) -> UUID:
 
 def _rows_of_calls(run: Run) -> list[list[UUID]]:
     """Return the ids of the calls, those in one list that stand in one row."""
-    tops = run.calls.filter(parent=None).values_list("pk", "name", "effect")
-    names = {pk: (name, effect) for pk, name, effect in tops}
-    reasoning = shows_reasoning(run)
-    said = Message.objects.filter(run=run).order_by("position")
-    light: list[Entry] = []
-    for role, parts in said.values_list("role", "parts"):
-        for part in parts:
-            call_id = UUID(part["call_id"]) if part["type"] == "call" else None
-            if call_id in names and role == Message.Role.ASSISTANT:
-                called, effect = names[call_id]
-                call = {"id": call_id, "name": called, "effect": effect}
-                light.append({"kind": "tool", "call": call})
-            elif reasoning or part["type"] != "reasoning":
-                light.append({"kind": part["type"]})
     rows: list[list[UUID]] = []
-    for name, alike in groupby(light, key=_row_name):
+    for name, alike in groupby(_light_parts(run), key=_row_name):
         if name is not None:
             ids = [part["call"]["id"] for part in alike]
             rows += [ids] if name else [[call_id] for call_id in ids]
     return rows
+
+
+def _light_parts(run: Run) -> Iterator[Entry]:
+    """Yield the stored parts of a run as they are drawn, with little of each."""
+    tops = run.calls.filter(parent=None).values_list("pk", "name", "effect", "status")
+    names = {pk: others for pk, *others in tops}
+    reasoning = shows_reasoning(run)
+    has_plan = False
+    said = Message.objects.filter(run=run).order_by("position")
+    for role, parts in said.values_list("role", "parts"):
+        for part in parts:
+            call_id = UUID(part["call_id"]) if part["type"] == "call" else None
+            if call_id not in names or role != Message.Role.ASSISTANT:
+                if reasoning or part["type"] != "reasoning":
+                    yield {"kind": part["type"]}
+                continue
+            called, effect, status = names[call_id]
+            if has_card(called):
+                call = {"id": call_id, "name": called, "effect": effect}
+                yield {"kind": "tool", "call": call}
+            elif not has_plan and is_drawn_plan(called, status, None):
+                has_plan = True
+                yield {"kind": "plan"}
 
 
 def _row_name(part: Entry) -> str | None:
@@ -194,7 +228,7 @@ def _row_name(part: Entry) -> str | None:
     if part["kind"] != "tool":
         return None
     call = part["call"]
-    if template_name(call["name"]):
+    if template_name(call["name"]) or call["name"] == ASK_AGENT:
         return ""
     return READS if call["effect"] == READ else str(call["name"])
 
@@ -231,3 +265,9 @@ def _spans(calls: Iterable[Entry]) -> list[Span]:
     """Return when each of the calls that have ended was at work."""
     ended = (call for call in calls if call["finished_at"] is not None)
     return [(call["started_at"], call["finished_at"]) for call in ended]
+
+
+def writes(part: Entry) -> bool:
+    """Return whether a call of this part of a run may have changed something."""
+    calls = part["calls"] if part["kind"] == "group" else [part.get("call", {})]
+    return any(call.get("effect") in WRITING for call in calls)

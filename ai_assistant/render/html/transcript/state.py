@@ -9,8 +9,9 @@ from ai_assistant.engine.lifecycle.queue import (
     goes_on_after,
     last_ended_run,
 )
+from ai_assistant.engine.queries import waits_for_person
 from ai_assistant.models.conversation import QueuedMessage
-from ai_assistant.models.run import WAITING_FOR_PERSON, Run, RunState
+from ai_assistant.models.run import Channel, Run, RunState
 from ai_assistant.render.html.transcript.entries import Entry
 
 WORDS = {
@@ -19,6 +20,7 @@ WORDS = {
     RunState.WAITING_ANSWER: "waiting-answer",
     RunState.WAITING_BROWSER: "tool",
     RunState.WAITING_TASK: "tool",
+    RunState.WAITING_RUN: "tool",
     RunState.WAITING_RETRY: "thinking",
     RunState.SUCCEEDED: "idle",
     RunState.CANCELLED: "stopped",
@@ -38,6 +40,8 @@ def panel_state(
     """
     if run is None:
         return "idle"
+    if run.state == RunState.WAITING_RUN:
+        return WORDS[RunState(waits_for_person(run) or run.state)]
     if run.state != RunState.RUNNING:
         return WORDS[RunState(run.state)]
     if run.is_stopping:
@@ -81,6 +85,7 @@ def _message(row: QueuedMessage, run_id: UUID | None) -> Entry:
         "id": str(row.pk),
         "key": row.key,
         "text": row.text,
+        "of_code": row.channel == Channel.CODE,  # its words are no one's to send again
         "told": row.told_run is not None and row.told_run == run_id,
     }
 
@@ -118,6 +123,6 @@ def _after(run: Run) -> str:
 def _while_it_works(rows: list[QueuedMessage], run: Run) -> str:
     if any(row.told_run == run.pk for row in rows):
         return _("The assistant reads it in its next step.")
-    if run.state in WAITING_FOR_PERSON:
+    if waits_for_person(run):
         return _("Paused until you answer.")
     return _("Sent when this answer ends.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -14,11 +14,12 @@ from ai_assistant.engine.intake.retries import beginning
 from ai_assistant.engine.interrupts.approval import withdrawn_of
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.storage.branches import Tree, tree_of
-from ai_assistant.engine.storage.eventlog import open_messages, partial_texts
+from ai_assistant.engine.storage.eventlog import partial_texts, under_way
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
-from ai_assistant.models.run import UNFINISHED, Run, RunKind
+from ai_assistant.models.run import UNFINISHED, Run, RunKind, RunState
 from ai_assistant.render.html.cards.body import load_results
+from ai_assistant.render.html.cards.without_card import followups_of
 from ai_assistant.render.html.conversation_list import here_today
 from ai_assistant.render.html.diffs.changes import changes_of_runs
 from ai_assistant.render.html.transcript.entries import (
@@ -28,16 +29,19 @@ from ai_assistant.render.html.transcript.entries import (
     shows_reasoning,
     user_entry,
 )
+from ai_assistant.render.html.transcript.faded import faded_of, mark_faded
 from ai_assistant.render.html.transcript.footer import ends_of
 from ai_assistant.render.html.transcript.groups import (
     UNDRAWN,
     asked_on,
+    calls_of_agents,
     grouped,
     light_calls,
     versions_entry,
 )
 from ai_assistant.render.html.transcript.growing import Growing
 from ai_assistant.render.html.transcript.state import panel_state
+from ai_assistant.render.html.transcript.summaries import summaries_of
 
 
 def mark_days(entries: Iterable[Entry], before: datetime | None) -> None:
@@ -149,7 +153,7 @@ def read_thread(
     path = tree.path
     goes_on = since is None or since.pk in path
     first = path.index(since.pk) if since is not None and goes_on else 0
-    shown = _runs(path[beginning(path, max(first, len(path) - DRAWN_RUNS)) :])
+    shown = stored_runs(path[beginning(path, max(first, len(path) - DRAWN_RUNS)) :])
     drawn = Drawn(title=conversation.title, run=shown[-1] if shown else None)
     drawn.goes_on = goes_on
     if drawn.run is not None:
@@ -158,8 +162,10 @@ def read_thread(
         drawn.shows_reasoning = shows_reasoning(drawn.run)
         drawn.earlier = str(shown[0].pk) if shown[0].pk != path[0] else ""
         drawn.later = str(tree.behind_shown() or "")
-    working = _draw_runs(drawn, shown, tree)
-    mark_days(drawn.entries, _time_before(conversation, shown))
+    working = _draw_runs(drawn, conversation, shown, tree)
+    if drawn.entries and not drawn.later:
+        [*answers(drawn.entries)][-1]["followups"] = followups_of(drawn.run)
+    mark_days(drawn.entries, time_before(conversation, shown))
     drawn.pinned = read_pinned(conversation)
     drawn.state = panel_state(drawn.run, growing=bool(drawn.growing), working=working)
     return drawn
@@ -178,23 +184,30 @@ def read_earlier(conversation: Conversation, before: UUID, to: UUID | None) -> D
     if to in path[:first]:
         first = max(path.index(to) - 1, end - MOST_RUNS, 0)
     first = beginning(path, first)
-    shown = _runs(path[first:end])
+    shown = stored_runs(path[first:end])
     drawn = Drawn(earlier=str(shown[0].pk) if first and shown else "")
-    _draw_runs(drawn, shown, tree)
-    mark_days(drawn.entries, _time_before(conversation, shown))
+    _draw_runs(drawn, conversation, shown, tree)
+    mark_days(drawn.entries, time_before(conversation, shown))
     return drawn
 
 
-def _draw_runs(drawn: Drawn, shown: list[Run], tree: Tree) -> bool:
+def _draw_runs(
+    drawn: Drawn, conversation: Conversation, shown: list[Run], tree: Tree
+) -> bool:
     """Add the entries of these runs; return whether the last has an active call."""
     working = False
+    summed = summaries_of(conversation, [run.pk for run in shown])
     changes = changes_of_runs(run.pk for run in shown)
-    rows = _with_rows(shown)
+    rows = rows_of_runs(shown)
     said = [message for _, messages, _ in rows for message in messages]
     ends = ends_of({run.pk: run for run in shown}, said)
+    every = [call for _, _, calls in rows for call in calls.values()]
+    faded = faded_of(shown, every, tree.path)
     for run, messages, calls in rows:
         entries = _entries(run, messages, calls, drawn)
+        mark_faded(entries, run, faded)
         entries[-1]["changes"] = changes.get(run.pk)
+        entries[-1]["summaries"] = summed.get(run.pk, ())
         _mark_question(entries, run, tree)
         entries[-1].update(ends.get(run.pk, {}))
         add_run(drawn.entries, entries, run)
@@ -202,7 +215,7 @@ def _draw_runs(drawn: Drawn, shown: list[Run], tree: Tree) -> bool:
     return working
 
 
-def _time_before(conversation: Conversation, shown: list[Run]) -> datetime | None:
+def time_before(conversation: Conversation, shown: list[Run]) -> datetime | None:
     """Return when the run above the shown ones began."""
     if not shown or shown[0].after_id is None:
         return None
@@ -212,21 +225,30 @@ def _time_before(conversation: Conversation, shown: list[Run]) -> datetime | Non
 
 def read_pinned(conversation: Conversation) -> list[Entry]:
     """Return what waits for the person."""
-    rows = waiting_for_person(run__conversation=conversation, run__state__in=UNFINISHED)
+    of_agents = Run.objects.filter(root__conversation=conversation)
+    runs = Run.objects.filter(Q(conversation=conversation) | Q(pk__in=of_agents))
+    rows = waiting_for_person(run__in=runs.filter(state__in=UNFINISHED))
     is_again = Exists(withdrawn_of(OuterRef("call")))
-    drawn = rows.select_related("call").annotate(is_again=is_again)
+    drawn = rows.select_related("call", "run").annotate(is_again=is_again)
     return [
         pinned_entry(row) for row in drawn.defer(*(f"call__{name}" for name in UNDRAWN))
     ]
 
 
-def read_growing(run: Run, messages: list[Message]) -> dict[str, Growing]:
-    """Return the messages of an unfinished run that are not stored yet."""
+def read_growing(
+    run: Run, messages: list[Message]
+) -> tuple[dict[str, Growing], list[Entry]]:
+    """
+    Return the messages of an unfinished run that are not stored yet.
+
+    And the part that says that the conversation is being summed up, if it is.
+    """
     if run.is_final:
-        return {}
+        return {}, []
     known = {str(message.pk) for message in messages}
     growing = {}
-    for message_id in open_messages(run.pk, known):
+    begun, is_summing = under_way(run.pk, known)
+    for message_id in begun:
         text, reasoning = partial_texts(run.pk, message_id)
         growing[message_id] = Growing(
             message_id=message_id,
@@ -234,10 +256,11 @@ def read_growing(run: Run, messages: list[Message]) -> dict[str, Growing]:
             reasoning=reasoning,
             shows_reasoning=shows_reasoning(run),
         )
-    return growing
+    summing = {"kind": "summing", "id": f"r-{run.pk}-summing"}
+    return growing, [summing] if is_summing else []
 
 
-def _runs(ids: list[UUID]) -> list[Run]:
+def stored_runs(ids: list[UUID]) -> list[Run]:
     """Return the runs in that order, without those that have gone meanwhile."""
     found = Run.objects.in_bulk(ids)
     return [found[pk] for pk in ids if pk in found]
@@ -253,28 +276,39 @@ def _mark_question(entries: list[Entry], run: Run, tree: Tree) -> None:
         )
 
 
-def _with_rows(runs: list[Run]) -> list[Rows]:
+def rows_of_runs(runs: list[Run]) -> list[Rows]:
     ids = [run.pk for run in runs]
     messages: dict[UUID, list[Message]] = {}
-    for message in Message.objects.filter(run_id__in=ids).order_by("position"):
+    said = Message.objects.exclude(role=Message.Role.SUMMARY).order_by("position")
+    for message in said.filter(run_id__in=ids):
         messages.setdefault(message.run_id, []).append(message)
     calls: dict[UUID, Calls] = {}
     light = list(light_calls().filter(run_id__in=ids))
     load_results(light)
     for call in light:
         calls.setdefault(call.run_id, {})[call.pk] = call
+    for call in calls_of_agents(light):
+        if call.run.root_id is not None:
+            calls[call.run.root_id][call.pk] = call
     return [(run, messages.get(run.pk, []), calls.get(run.pk, {})) for run in runs]
 
 
 def _entries(
     run: Run, messages: list[Message], calls: Calls, drawn: Drawn
 ) -> list[Entry]:
-    growing = read_growing(run, messages)
+    growing, summing = read_growing(run, messages)
     drawn.growing.update(growing)
     drawn.stored.update(str(message.pk) for message in messages)
     parts = [part for message in growing.values() for part in message.parts()]
     asked, rest = messages[:1], messages[1:]
     entries = [user_entry(message) for message in asked]
-    entry = run_entry(run, rest, calls, parts)
+    entry = run_entry(run, rest, calls, [*parts, *summing])
     entry["parts"] = grouped(entry["parts"])
     return [*entries, entry]
+
+
+def is_working(run: Run, *, growing: bool) -> bool:
+    """Return whether a call of the run is under way; asks only where it matters."""
+    if run.state != RunState.RUNNING or growing:
+        return False
+    return run.calls.filter(status__in=WORKING).exists()

@@ -1,6 +1,6 @@
 """The permissions of a person, asked once for what is done in several transactions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import Any, TypeVar, cast
 
@@ -31,6 +31,10 @@ class KeptPermissions:
         """Return whether they still hold for the person, as it is now."""
         return monotonic() < self._until and self._rights == _rights_of(user)
 
+    def look_at(self, objects: Iterable[Model]) -> None:
+        """Read at once what is to be known of all of these, before each is asked."""
+        self._permissions.look_at(objects)
+
     def to_change(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
         """Return why columns may not be changed, by attname; "" is the whole object."""
         ask = self._permissions.to_change
@@ -45,10 +49,6 @@ class KeptPermissions:
         """Return why the object may not be deleted."""
         name = ("delete", obj._meta.label, obj.pk)
         return self._kept(name, lambda: self._permissions.to_delete(obj))
-
-    def to_delete_any(self, model: Any) -> str:
-        """Return why no object of this model may be deleted."""
-        return self._permissions.to_delete_any(model)
 
     def to_link(self, through: Any, image: Image) -> str:
         """Return why two objects may not be linked, or their link removed."""

@@ -8,28 +8,17 @@ from functools import partial
 from typing import Any
 
 from django.apps import apps
-from django.contrib.contenttypes.fields import GenericForeignKey
 from django.db import router, transaction
 from django.db.models import Model
-from django.forms.models import _get_foreign_key
 
 from ai_assistant.exceptions import ToolFailed
-from ai_assistant.safety.policy.admin_pages import Page, is_overridden, page_response
+from ai_assistant.safety.policy.admin_pages import Page, page_response
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.writing.page_post import PagePost, can_watch
 
 logger = logging.getLogger("ai_assistant")
-
-
-def shown_inlines(page: AdminAccess, parent: Model | None) -> list[Any]:
-    """Return the inlines of a page, without those that the site leaves out."""
-    admin = page.model_admin
-    if is_overridden(admin, "get_formsets_with_inlines"):
-        pairs = admin.get_formsets_with_inlines(page.request, parent)
-        return [inline for _formset, inline in pairs]
-    return list(admin.get_inline_instances(page.request, parent))
 
 
 def takes_post(page: AdminAccess) -> bool:
@@ -103,26 +92,3 @@ def as_its_admin_has_it(obj: Any, access: AdminAccess | None) -> Any:
     shown = copy(obj)
     shown.__class__ = access.model
     return shown
-
-
-def has_inlines(admin: Any) -> bool:
-    """Return whether the pages of a ModelAdmin show rows of others."""
-    return bool(admin.inlines) or is_overridden(
-        admin, "get_inlines", "get_inline_instances"
-    )
-
-
-def parent_of(access: AdminAccess, inline: Any, obj: Any) -> Model | None:
-    """Return the object on whose page an inline shows `obj`; None if it is not there."""
-    if ct_field := getattr(inline, "ct_fk_field", None):
-        generic: Any = next(
-            one
-            for one in inline.model._meta.private_fields
-            if isinstance(one, GenericForeignKey) and one.fk_field == ct_field
-        )
-        found = getattr(obj, generic.name)
-        return found if isinstance(found, access.model) else None
-    key = _get_foreign_key(access.model, inline.model, fk_name=inline.fk_name)
-    value = getattr(obj, key.attname)
-    rows = access.model._base_manager.filter(**{key.target_field.attname: value})
-    return rows.first()

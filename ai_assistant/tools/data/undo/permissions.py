@@ -1,6 +1,6 @@
 """What a person may change, add and delete in the admin now, object by object."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db.models import Model
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import Image
+from ai_assistant.changes.capture.images import Image, by_table, in_batches
 from ai_assistant.changes.undo.columns import python_value
 from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.verify.auto_fields import is_volatile
@@ -26,36 +26,29 @@ from ai_assistant.tools.data.access.form_classes import FIELD_METHODS, with_kept
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     access_of,
-    is_closed_on,
 )
-from ai_assistant.tools.data.access.sites import mounted_sites
 from ai_assistant.tools.data.undo.pages import (
     as_its_admin_has_it,
-    has_inlines,
     may_confirm,
-    parent_of,
     posted,
     posting,
-    shown_inlines,
     takes_post,
     with_proxies,
 )
+from ai_assistant.tools.data.undo.places import Places
 
 Fields = dict[str, Any]  # of a form, by name
+FINDERS = ("get_queryset", "get_object")  # the methods that find an object
+SEERS = (
+    "has_view_or_change_permission",
+    "has_view_permission",
+    "has_change_permission",
+)
 # The methods of a ModelAdmin that choose what a field offers, perhaps by the object.
 FORM_FIELDS = (
     *("formfield_for_foreignkey", "formfield_for_manytomany"),
     *("formfield_for_choice_field", "get_field_queryset"),
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """An inline whose rows belong to a page of the admin, and the object of that page."""
-
-    access: AdminAccess  # to the model of the page
-    inline: Any
-    parent: Model | None  # None: it is not there
 
 
 class AdminPermissions:
@@ -65,6 +58,25 @@ class AdminPermissions:
         self._user = user
         self._accesses: dict[tuple[Any, str], AdminAccess | None] = {}
         self._forms: dict[Any, Fields] = {}
+        self._adding: dict[Any, tuple[bool, bool]] = {}
+        self._found: set[tuple[Any, Any]] = set()  # model and key
+        self._places = Places(self._access, self._hidden)
+
+    def look_at(self, objects: Iterable[Model]) -> None:
+        """Read at once what pages these objects are on, and which of them are found."""
+        every = list(objects)
+        every += self._places.look_at(every)
+        self._found.clear()
+        shown = (as_its_admin_has_it(obj, self._access(type(obj))) for obj in every)
+        for (model, _alias), those in by_table(shown).items():
+            access = self._access(model)
+            if access is None or is_overridden(access.model_admin, *FINDERS):
+                continue  # it finds each by itself
+            for rows in in_batches(
+                model._default_manager.all(), [obj.pk for obj in those]
+            ):
+                keys = rows.values_list("pk", flat=True)
+                self._found.update((model, key) for key in keys)
 
     # --- objects that stay ---
 
@@ -82,14 +94,12 @@ class AdminPermissions:
         return _reasons(page.model_admin, fields, obj, raws)
 
     def _to_change_inline(self, obj: Model, raws: Mapping[str, Any]) -> dict[str, str]:
-        for place in self._places(obj):
-            request = place.access.request
-            if place.parent is None or not self._may_change_page(place):
+        for place in self._places.of(obj):
+            if place.parent is None or not place.page.may_change:
                 continue
-            if not place.inline.has_change_permission(request, place.parent):
+            if not place.inline.has_change_permission(place.request, place.parent):
                 continue
-            formset = place.inline.get_formset(request, place.parent)
-            return _reasons(place.inline, formset.form.base_fields, obj, raws)
+            return _reasons(place.inline, self._places.fields_of(place), obj, raws)
         return {"": _("You may not change it.")}
 
     def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
@@ -122,16 +132,29 @@ class AdminPermissions:
         access = self._access(type(instance), "add")
         instance = as_its_admin_has_it(instance, access)
         if access is not None:
-            page = posted(access.at_page("add"))
-            admin, request = page.model_admin, page.request
-            its_page = access.at_object(instance.pk)
-            if admin.has_add_permission(request) and its_page.may_see(instance):
-                return "" if takes_post(page) else _("You may not add it.")
-        for place in self._places(instance):
-            may = place.inline.has_add_permission(place.access.request, place.parent)
-            if may and self._may_change_page(place):
+            may_add, is_saved = self._at_add_page(access)
+            if may_add and self._may_see(access, instance):
+                return "" if is_saved else _("You may not add it.")
+        for place in self._places.of(instance):
+            may = place.inline.has_add_permission(place.request, place.parent)
+            if may and place.page.may_change:
                 return ""
         return _("You may not add it.")
+
+    def _at_add_page(self, access: AdminAccess) -> tuple[bool, bool]:
+        """Return whether the person may add objects, and whether that page saves them."""
+        if access.model not in self._adding:
+            page = posted(access.at_page("add"))
+            may_add = page.model_admin.has_add_permission(page.request)
+            self._adding[access.model] = bool(may_add), may_add and takes_post(page)
+        return self._adding[access.model]
+
+    @staticmethod
+    def _may_see(access: AdminAccess, instance: Model) -> bool:
+        """Return whether the person would see the object on its page."""
+        if not is_overridden(access.model_admin, *SEERS):
+            return access.may_see()  # which object it is makes no difference
+        return access.at_object(instance.pk).may_see(instance)
 
     def to_delete(self, obj: Model) -> str:
         """Return why the object may not be deleted."""
@@ -144,10 +167,10 @@ class AdminPermissions:
             and page.model_admin.has_delete_permission(page.request, obj)
         ):
             return "" if may_confirm(page, obj) else _("You may not delete it.")
-        for place in self._places(obj):
-            may = place.inline.has_delete_permission(place.access.request, place.parent)
+        for place in self._places.of(obj):
+            may = place.inline.has_delete_permission(place.request, place.parent)
             is_offered = place.parent is not None and place.inline.can_delete
-            if may and is_offered and self._may_change_page(place):
+            if may and is_offered and place.page.may_change:
                 return ""
         return _("You may not delete it.")
 
@@ -203,49 +226,18 @@ class AdminPermissions:
             self._accesses[model, perm] = next(filter(None, found), None)
         return self._accesses[model, perm]
 
-    @staticmethod
-    def _hidden(page: AdminAccess, obj: Model) -> bool:
+    def _hidden(self, page: AdminAccess, obj: Model) -> bool:
         """Return whether the page of the object does not find it, or shows it to others."""
-        admin, request = page.model_admin, page.request
-        if is_overridden(admin, "get_queryset", "get_object"):
-            if admin.get_object(request, str(obj.pk)) is None:
-                return True
-        elif not type(obj)._default_manager.filter(pk=obj.pk).exists():
+        if not self._is_found(page, obj):
             return True
         return not page.may_see(obj) and page.page == "change"
 
-    def _places(self, obj: Model) -> Iterator[Place]:
-        """Yield the inlines that show the object, on pages that the person may see."""
-        for site in mounted_sites():
-            for model in site._registry:
-                if not has_inlines(site._registry[model]):
-                    continue
-                access = self._access(model)
-                if access is None or access.site is not site:
-                    continue
-                yield from self._places_on(access, obj)
-
-    def _places_on(self, access: AdminAccess, obj: Model) -> Iterator[Place]:
-        for inline_class in access.model_admin.get_inlines(access.request, None):
-            if not issubclass(type(obj), inline_class.model):
-                continue
-            if is_closed_on(access.site, type(obj)):
-                continue
-            parent = value_or(None, lambda: parent_of(access, inline_class, obj))  # noqa: B023
-            page = access.at_object(parent.pk) if parent else access.at_page("add")
-            page = posted(page)
-            for inline in shown_inlines(page, parent):
-                if type(inline) is inline_class:
-                    yield Place(access=page, inline=inline, parent=parent)
-
-    def _may_change_page(self, place: Place) -> bool:
-        admin, request = place.access.model_admin, place.access.request
-        if place.parent is None:
-            return bool(admin.has_add_permission(request))
-        if self._hidden(place.access, place.parent):
-            return False
-        may = admin.has_change_permission(request, place.parent)
-        return bool(may) and takes_post(place.access)
+    def _is_found(self, page: AdminAccess, obj: Model) -> bool:
+        admin, model = page.model_admin, type(obj)
+        if is_overridden(admin, *FINDERS):
+            return admin.get_object(page.request, str(obj.pk)) is not None
+        is_known = (model, obj.pk) in self._found
+        return is_known or model._default_manager.filter(pk=obj.pk).exists()
 
 
 def _reasons(

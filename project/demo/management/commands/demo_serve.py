@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from ai_assistant.management.doctor import made_before
+from ai_assistant.management.doctor_services import made_before
 from project.demo.servers import ARENAS, SERVE, missing_packages
 
 M_ARENA_MAX = -8  # of malloc.h; as the variable MALLOC_ARENA_MAX

@@ -5,7 +5,13 @@ from django.contrib.auth.models import Permission
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
-ASSISTANT = ("view_assistant", "use_assistant")
+from ai_assistant.models import Memory
+
+ASSISTANT = (
+    *("view_assistant", "use_assistant"),
+    *("share_conversation", "view_shared_conversations"),
+)
+REMEMBERED = "The weekly report is for the meeting on Tuesday."
 DEMO = ("questionnaires", "wiki", "discover")
 
 
@@ -15,7 +21,12 @@ class Command(BaseCommand):
     help = "Make the users admin (superuser), editor and viewer (staff)."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self._user("admin", is_superuser=True)
+        admin = self._user("admin", is_superuser=True)
+        Memory.objects.get_or_create(
+            owner=admin,
+            text=REMEMBERED,
+            defaults={"author": admin, "words": Memory.Words.USER},
+        )
         self._user("editor", actions=("view", "add", "change"))
         self._user("viewer", actions=("view",))
 
@@ -33,6 +44,7 @@ class Command(BaseCommand):
             user.save(update_fields=["password"])
         if not is_superuser:
             user.user_permissions.set(_permissions(actions))
+        return user
 
 
 def _permissions(actions):

@@ -5,6 +5,7 @@ from types import ModuleType
 import pytest
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib.admin import AdminSite, site
+from django.contrib.admin.sites import all_sites
 from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group, Permission
 from django.http import HttpResponse
@@ -181,6 +182,11 @@ OWN = [
 ]
 
 
+class ClosedSite(AdminSite):
+    def has_permission(self, request):
+        return False
+
+
 class TestViewsOfTheSite:
     """A custom view may change something by GET, whoever may open it."""
 
@@ -206,6 +212,13 @@ class TestViewsOfTheSite:
         options(NAVIGATE_TO=["admin:shop_order_approve"])
 
         assert going("admin:shop_order_approve").state == "waiting_browser"
+
+    def test_site_of_the_same_name_that_serves_no_page(self, going, options):
+        options(NAVIGATE_TO=["admin:shop_order_approve"])
+        namesake = ClosedSite()
+
+        assert going("admin:shop_order_approve").state == "waiting_browser"
+        assert namesake in all_sites
 
     def test_name_allows_no_other(self, going, options):
         options(NAVIGATE_TO=["admin:shop_order_approve"])

@@ -12,6 +12,7 @@ from ai_assistant.engine.storage.eventlog import (
     open_messages,
     partial_texts,
     steps_until,
+    under_way,
 )
 from ai_assistant.events import (
     Custom,
@@ -95,6 +96,13 @@ class TestOpenMessages:
         )
 
         assert open_messages(run_id, {"c"}) == ["a"]
+
+    def test_summary_is_under_way_until_it_is_over(self, run_id):
+        assert under_way(run_id, set()) == ([], False)
+        store(run_id, Custom(name="aia.summing", value={}))
+        assert under_way(run_id, set()) == ([], True)
+        store(run_id, Custom(name="aia.summed", value={}))
+        assert under_way(run_id, set()) == ([], False)
 
 
 class TestPartialTexts:

@@ -12,7 +12,7 @@ pytestmark = [
 ]
 
 OWN = [name for name in VARIANTS if name.endswith("-ByObject")]
-TRIED = part(OWN, every=16, start=2)
+TRIED = part(OWN, every=32, start=2)
 
 
 @pytest.mark.parametrize("variant", TRIED)

@@ -20,7 +20,7 @@ from tests.warehouse.models import Part, Product, Remark
 pytestmark = pytest.mark.django_db
 
 MODEL = "warehouse.product"
-COUNT = examples(20)
+COUNT = examples(8)
 
 # By field: what the tool is given, and what a person would type or choose.
 GIVEN = {

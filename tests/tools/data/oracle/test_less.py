@@ -12,7 +12,7 @@ pytestmark = [
 ]
 
 OWN = [name for name in VARIANTS if name.endswith("-Less")]
-TRIED = part(OWN, every=16, start=1)
+TRIED = part(OWN, every=32, start=1)
 
 
 @pytest.mark.parametrize("variant", TRIED)

@@ -12,7 +12,7 @@ pytestmark = [
 ]
 
 OWN = [name for name in VARIANTS if name.endswith("-OwnForm")]
-TRIED = part(OWN, every=16, start=3)
+TRIED = part(OWN, every=32, start=3)
 
 
 @pytest.mark.parametrize("variant", TRIED)

@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.urls("tests.tools.data.oracle.urls"),
 ]
 
-TRIED = part(VARIANTS, every=9, start=2)
+TRIED = part(VARIANTS, every=18, start=2)
 
 
 def told_of(role, model):

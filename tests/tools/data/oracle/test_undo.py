@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.urls("tests.tools.data.oracle.urls"),
 ]
 
-TRIED = part(VARIANTS, every=48, start=1)
+TRIED = part(VARIANTS, every=96, start=1)
 
 
 class Undo:

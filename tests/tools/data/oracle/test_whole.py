@@ -12,7 +12,7 @@ pytestmark = [
 ]
 
 OWN = [name for name in VARIANTS if name.endswith("-Whole")]
-TRIED = part(OWN, every=16, start=0)
+TRIED = part(OWN, every=32, start=0)
 
 
 @pytest.mark.parametrize("variant", TRIED)

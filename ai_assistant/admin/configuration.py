@@ -1,0 +1,189 @@
+"""The rows with which owners of a site add to what its code registers."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.admin import widgets
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ai_assistant import conf
+from ai_assistant.admin.base import ManagedAdmin, ModuleForm
+from ai_assistant.models.configuration import (
+    Agent,
+    ConfigurationRow,
+    Instruction,
+    PromptCommand,
+    Skill,
+    Suggestion,
+)
+from ai_assistant.providers.reasoning import reasoning_problem
+from ai_assistant.registry import registry
+
+WHERE = ("model", "view", "module", "group", "language")
+HELP = {
+    "name": gettext_lazy(
+        "Lower-case letters, digits and hyphens. With the name of one that an app has, "
+        "this takes its place."
+    ),
+    "model": gettext_lazy("“shop.order” or “shop”. Empty: all pages."),
+    "view": gettext_lazy(
+        "changelist, add, change, delete, history, or a pattern: “admin:shop_*”."
+    ),
+    "module": gettext_lazy("The id of a module: only on its pages. Empty: all pages."),
+    "group": gettext_lazy("For members of this group only. Empty: everybody."),
+    "language": gettext_lazy("“de”, with its variants. Empty: all languages."),
+    "priority": gettext_lazy("What is higher goes first where not all fit."),
+    "allowed_tools": gettext_lazy(
+        "Names separated by spaces. Once it is read, only these tools are left."
+    ),
+    "profile": gettext_lazy("A profile of the settings. Empty: as without the agent."),
+    "reasoning": gettext_lazy(
+        "minimal, low, medium, high, or a number of tokens such as 8000. Empty: as the "
+        "profile has it."
+    ),
+    "modules": gettext_lazy(
+        "Ids separated by spaces, “*” for anything. Elsewhere it works without a module."
+    ),
+    "tools": gettext_lazy(
+        "Names separated by spaces, “*” for anything. Empty: all that the user has."
+    ),
+    "steps": gettext_lazy("Of one answer. Empty: as the site has it."),
+    "run_s": gettext_lazy("Of one answer. Empty: as the site has it."),
+    "loop": gettext_lazy("A loop that an app registers. Empty: the built-in one."),
+    "arguments": gettext_lazy("A JSON schema. Empty: the rest of the line."),
+    "text": gettext_lazy("What is sent. Empty: the label."),
+    "path": gettext_lazy("Begins with “/”. It is opened instead of sending a text."),
+}
+
+
+class ConfigurationAdmin(ManagedAdmin):
+    """What rows of configuration have in common: what they say, and where it applies."""
+
+    form = ModuleForm
+    words: ClassVar[tuple[str, ...]] = ()  # the fields of what it says
+    kind = ""  # of the registry
+    list_filter = ("is_active", "group")
+    list_select_related = ("group",)
+    search_fields = ("name", *WHERE[:3])
+    ordering = ("name", "pk")
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """Return the columns."""
+        return (
+            "name",
+            *self.words[:1],
+            "model",
+            "view",
+            "group",
+            "is_active",
+            "origin",
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return what it says, and where it applies."""
+        return (
+            (None, {"fields": ("name", *self.words, "is_active")}),
+            (_("Where it applies"), {"fields": (*WHERE, "priority")}),
+        )
+
+    def formfield_for_dbfield(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Say what belongs into each field."""
+        kwargs.setdefault("help_text", HELP.get(db_field.name, ""))
+        if db_field.name == "description":
+            kwargs["widget"] = widgets.AdminTextareaWidget(attrs={"rows": 3})
+        if db_field.name in {"allowed_tools", "tools", "modules"}:
+            kwargs["widget"] = widgets.AdminTextInputWidget
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    @admin.display(description=gettext_lazy("takes the place of"))
+    def origin(self, row: ConfigurationRow) -> str:
+        """Return the app whose part of this name the row replaces."""
+        part = registry.parts(self.kind).get(row.name)
+        return str(part.origin) if part else ""
+
+
+@admin.register(Instruction)
+class InstructionAdmin(ConfigurationAdmin):
+    """Words of the site for the model."""
+
+    words = ("text",)
+    kind = "instruction"
+
+    def formfield_for_dbfield(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Leave the text without the help that suggestions have."""
+        if db_field.name == "text":
+            kwargs["help_text"] = _(
+                "Plain sentences. It is in the prompt of each step."
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+
+@admin.register(Skill)
+class SkillAdmin(ConfigurationAdmin):
+    """Procedures that the model reads when it needs them."""
+
+    words = ("description", "body", "allowed_tools")
+    kind = "skill"
+
+
+@admin.register(PromptCommand)
+class PromptCommandAdmin(ConfigurationAdmin):
+    """Prompts that are sent by their name: the site's and those of groups."""
+
+    words = ("description", "text", "arguments")
+    kind = "command"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave out those that persons have saved for themselves."""
+        return super().get_queryset(request).filter(owner=None)
+
+
+@admin.register(Suggestion)
+class SuggestionAdmin(ConfigurationAdmin):
+    """Next prompts to press."""
+
+    words = ("label", "text", "path")
+    kind = "suggestion"
+
+
+class AgentForm(ModuleForm):
+    """An agent, whose reasoning its model can do."""
+
+    def clean_reasoning(self) -> str:
+        """Reject an effort that there is not, and a budget that leaves no answer."""
+        reasoning: str = self.cleaned_data["reasoning"].strip()
+        name = self.cleaned_data.get("profile") or conf.DEFAULT
+        profile = conf.get("PROFILES").get(name, {})
+        if problem := reasoning and reasoning_problem(profile, reasoning):
+            raise ValidationError(_("Reasoning %(problem)s") % {"problem": problem})
+        return reasoning
+
+
+@admin.register(Agent)
+class AgentAdmin(ConfigurationAdmin):
+    """Named configurations, of which users choose one for a conversation."""
+
+    form = AgentForm
+    words = (
+        *("label", "description", "text", "profile", "reasoning", "tools", "modules"),
+        *("steps", "run_s", "loop"),
+    )
+    kind = "agent"
+
+    def formfield_for_dbfield(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Say what its instructions are."""
+        if db_field.name == "text":
+            kwargs["help_text"] = _(
+                "Plain sentences. They are in the prompt of each step."
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)

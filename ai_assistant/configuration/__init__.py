@@ -1,0 +1,1 @@
+"""What code registers and rows configure, as it holds for a person on a page."""

@@ -1,0 +1,111 @@
+"""The threads that call hooks, each with an event loop for the async ones."""
+
+import asyncio
+import atexit
+import logging
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from types import CoroutineType
+from typing import Any
+
+from django.db import connections
+from django.db.backends.signals import connection_created
+
+logger = logging.getLogger("ai_assistant")
+
+_own = threading.local()
+_loops: list[asyncio.AbstractEventLoop] = []
+
+
+class HookThreads:
+    """
+    As many threads as there is work for, and at most so many.
+
+    To hand work over to one of an executor takes longer than most hooks. And nobody
+    waits for a hook that hangs, a process that ends neither.
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        self.most = most
+        self._name = name
+        self._waiting: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._free = 0  # threads without work; below zero: work that waits for one
+
+    def submit(self, work: Callable[[], object]) -> None:
+        """Have `work` done in a thread."""
+        with self._lock:
+            self._free -= 1
+            if self._free < 0 and self._threads < self.most:
+                self._threads += 1
+                self._free += 1
+                name = f"{self._name}_{self._threads}"
+                threading.Thread(target=self._run, name=name, daemon=True).start()
+        self._waiting.put(work)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._waiting.get()()
+            except BaseException:  # the thread is for others, too
+                logger.exception("a thread for hooks failed")
+            with self._lock:
+                self._free += 1
+
+
+def returned(found: Any, timeout_s: float) -> Any:
+    """Return what a hook has returned; an async one is awaited, within its time."""
+    if not isinstance(found, CoroutineType):
+        return found
+    return _loop_here().run_until_complete(_in_time(found, timeout_s))
+
+
+def clear_up() -> None:
+    """Let go of what hooks have left behind in this thread."""
+    if loop := getattr(_own, "loop", None):
+        _end_tasks(loop)
+    if hasattr(_own, "has_connected"):
+        for connection in connections.all(initialized_only=True):
+            # In a test this is the thread of the test, in a transaction.
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
+
+
+def _note_connection(**_kwargs: object) -> None:
+    """Remember that this thread has a connection: to ask for one takes long."""
+    _own.has_connected = True
+
+
+connection_created.connect(_note_connection, dispatch_uid="ai_assistant.hooks")
+
+
+def _loop_here() -> asyncio.AbstractEventLoop:
+    """Return the event loop of this thread: to make one takes longer than most hooks."""
+    loop: asyncio.AbstractEventLoop | None = getattr(_own, "loop", None)
+    if loop is None:
+        loop = _own.loop = asyncio.new_event_loop()
+        _loops.append(loop)
+    return loop
+
+
+@atexit.register
+def _close_loops() -> None:
+    for loop in _loops:
+        if not loop.is_running():
+            loop.close()
+
+
+async def _in_time(found: Any, timeout_s: float) -> Any:
+    async with asyncio.timeout(timeout_s):
+        return await found
+
+
+def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what async hooks have begun and not awaited: nothing goes on behind a run."""
+    if not (tasks := asyncio.all_tasks(loop)):
+        return
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.wait(tasks, timeout=1.0))
