@@ -1,5 +1,7 @@
 """The numbered facts of a run."""
 
+from uuid import uuid4
+
 import pytest
 from django.db import IntegrityError
 
@@ -40,6 +42,10 @@ def store(run_id, *facts):
     Run.objects.update(next_seq=first + len(facts))
 
 
+def stored(kind, payload):
+    return StoredEvent(seq=1, type=kind, payload=payload, epoch=1)
+
+
 class TestAppend:
     @pytest.mark.row("D12")
     def test_a_number_is_given_once(self, run_id):
@@ -62,6 +68,19 @@ class TestAppend:
             append_by_state(run_id, [StepStarted(index=0)], states=("succeeded",))
 
         assert len(events_after(run_id)) == 1
+
+
+class TestCallId:
+    def test_call_of_an_event(self):
+        call = uuid4()
+        told = {"name": "aia.waiting", "value": {"call_id": str(call)}}
+
+        assert stored("TOOL_CALL_END", {"call_id": str(call)}).call_id == call
+        assert stored("CUSTOM", told).call_id == call
+
+    def test_event_of_no_call_has_none(self):
+        assert stored("STEP_STARTED", {"index": 0}).call_id is None
+        assert stored("CUSTOM", {"name": "aia.summing", "value": {}}).call_id is None
 
 
 class TestStepsUntil:
