@@ -43,7 +43,7 @@ from ai_assistant.web.panel.access import (
     own_page,
     panel_view,
 )
-from ai_assistant.web.panel.fields import read_uuid
+from ai_assistant.web.panel.fields import parse_uuid, read_uuid
 from ai_assistant.web.panel.layout import read_layout
 from ai_assistant.web.panel.listing import Wish, list_context, list_item, read_wish
 from ai_assistant.web.panel.panel import bare_panel
@@ -142,12 +142,9 @@ def _list(request: HttpRequest, deleted: str = "") -> HttpResponse:
 
 def _just_deleted(request: HttpRequest) -> str:
     """Return the id of a conversation whose deletion may still be undone."""
-    try:
-        named = UUID(request.GET.get("deleted", ""))
-    except ValueError:
-        return ""
+    named = parse_uuid(request.GET.get("deleted", ""))
     owner: Any = request.user.pk  # signed in
-    return str(named) if can_be_restored(owner, named) else ""
+    return str(named) if named and can_be_restored(owner, named) else ""
 
 
 def _item(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
@@ -250,10 +247,7 @@ def _share(request: HttpRequest, conversation_id: UUID, token: str) -> HttpRespo
 
 
 def _shared(request: HttpRequest, conversation: "Conversation") -> HttpResponse:
-    try:
-        before = UUID(request.GET.get("before", ""))
-    except ValueError:
-        before = None
+    before = parse_uuid(request.GET.get("before", ""))
     context = {
         "shared": read_shared(conversation, request.user, before),
         # Not of this page: its address is a secret.

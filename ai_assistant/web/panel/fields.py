@@ -140,11 +140,18 @@ MOST_ROWS = 1000  # that can be ticked on a card
 
 def read_uuid(request: HttpRequest, name: str) -> UUID:
     """Return the id in the field `name`."""
-    said = request.POST.get(name) or request.GET.get(name, "")
+    found = parse_uuid(request.POST.get(name) or request.GET.get(name, ""))
+    if found is None:
+        raise _out_of_date()
+    return found
+
+
+def parse_uuid(text: str) -> UUID | None:
+    """Return the id that a text is; None if it is none."""
     try:
-        return UUID(said)
-    except ValueError as error:
-        raise _out_of_date() from error
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def idempotency_key(request: HttpRequest) -> str:

@@ -40,7 +40,7 @@ from ai_assistant.render.html.transcript.entries import pinned_entry, run_entry
 from ai_assistant.render.html.transcript.footer import run_footer
 from ai_assistant.render.html.transcript.thread import read_earlier
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
-from ai_assistant.web.panel.fields import page_path, read_number, read_uuid
+from ai_assistant.web.panel.fields import page_path, parse_uuid, read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def earlier_view(request: HttpRequest) -> HttpResponse:
 
 def reach(panel: Panel, conversation: "Conversation", said: str) -> None:
     """Extend the thread in `panel` back to the run with the id `said`, if it exists."""
-    to = _uuid(said)
+    to = parse_uuid(said)
     thread = panel.thread
     if not thread.earlier or to is None:
         return
@@ -83,16 +83,9 @@ def _earlier(request: HttpRequest) -> HttpResponse:
     before = read_uuid(request, "before")
     panel = bare_panel(request.user, back(request))
     panel.conversation = str(conversation.pk)
-    to = _uuid(request.GET.get("to", ""))
+    to = parse_uuid(request.GET.get("to", ""))
     panel.thread = read_earlier(conversation, before, to)
     return render(request, "ai_assistant/thread_part.html", {"panel": panel})
-
-
-def _uuid(said: str) -> UUID | None:
-    try:
-        return UUID(said)
-    except ValueError:
-        return None
 
 
 FILE_NAME_CHARS = 60
@@ -137,8 +130,9 @@ def _actions(request: HttpRequest, asks: bool) -> HttpResponse:  # noqa: FBT001
     return render(request, "ai_assistant/message_actions.html", context)
 
 
+MARKDOWN = "text/markdown; charset=utf-8"
 FORMS = {
-    "markdown": (as_markdown, "text/markdown; charset=utf-8", "md"),
+    "markdown": (as_markdown, MARKDOWN, "md"),
     "json": (as_json, "application/json", "json"),
 }
 
@@ -160,9 +154,6 @@ def _export(request: HttpRequest) -> HttpResponse:
     response = HttpResponse(write(conversation), content_type=content_type)
     name_file(response, conversation.title, ending, otherwise="conversation")
     return response
-
-
-MARKDOWN = "text/markdown; charset=utf-8"
 
 
 @require_GET
@@ -222,7 +213,7 @@ async def meter_view(request: HttpRequest) -> HttpResponse:
 
 
 def _meter(request: HttpRequest) -> HttpResponse:
-    named = _uuid(request.GET.get("conversation", ""))
+    named = parse_uuid(request.GET.get("conversation", ""))
     known = named and conversations(request.user.pk).filter(pk=named).exists()
     meter = context_meter(request.user.pk, named) if named and known else None
     if request.headers.get(FETCHED):

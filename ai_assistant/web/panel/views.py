@@ -36,14 +36,11 @@ from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import offer_of, site_banner
-from ai_assistant.web.panel.commands import (
-    ask_arguments,
-    read_arguments,
-    show_answer,
-)
+from ai_assistant.web.panel.commands import ask_arguments, read_arguments, show_answer
 from ai_assistant.web.panel.fields import (
     idempotency_key,
     page_path,
+    parse_uuid,
     read_answer,
     read_chosen,
     read_context,
@@ -55,12 +52,7 @@ from ai_assistant.web.panel.fields import (
 from ai_assistant.web.panel.layout import read_layout, write_layout
 from ai_assistant.web.panel.listing import list_context
 from ai_assistant.web.panel.messages import reach, whole_page
-from ai_assistant.web.panel.panel import (
-    Panel,
-    bare_panel,
-    drawn_panel,
-    page_panel,
-)
+from ai_assistant.web.panel.panel import Panel, bare_panel, drawn_panel, page_panel
 
 
 @require_POST
@@ -245,11 +237,8 @@ def _remember(request: HttpRequest, response: HttpResponse, conversation: UUID) 
 
 def _check_conversation(request: HttpRequest, named: str) -> None:
     """Raise Refused not_found for another user's."""
-    try:
-        wanted = UUID(named)
-    except ValueError:
-        return
-    if is_anothers(request.user.pk, wanted):
+    wanted = parse_uuid(named)
+    if wanted and is_anothers(request.user.pk, wanted):
         raise Refused("not_found", "")
 
 

@@ -7,7 +7,6 @@ are read.
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from html.parser import HTMLParser
 from typing import Any
 
 from django import forms
@@ -17,8 +16,7 @@ from django.http import QueryDict
 from django.utils.html import conditional_escape
 
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
-
-Pairs = list[tuple[str, str]]
+from ai_assistant.tools.data.writing.posted_inputs import Pairs, posted_inputs
 
 DJANGO = ("django.forms.", "django.contrib.admin.")
 TEMPLATES = ("django/forms/widgets/", "admin/widgets/")
@@ -88,12 +86,21 @@ def _put_parts(data: QueryDict, name: str, widget: Any, value: Any) -> None:
     except (AttributeError, TypeError, ValueError):
         parts = [value]  # not a value of the field, as "9.50" is not an amount of money
     else:
-        parts = [*(parts or ()), *[None] * len(widget.widgets)]
+        parts = _filled_up(widget, parts)
+    for suffix, part, inner in _with_parts(widget, parts):
+        put_value(data, inner, f"{name}{suffix}", part, None)
+
+
+def _filled_up(widget: Any, parts: Any) -> list[Any]:
+    return [*(parts or ()), *[None] * len(widget.widgets)]
+
+
+def _with_parts(widget: Any, parts: list[Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each inner widget with the end of its name and its part of a value."""
     named = zip(widget.widgets_names, parts, widget.widgets, strict=False)
     for suffix, part, inner in named:
-        if widget.is_localized:
-            inner.is_localized = True
-        put_value(data, inner, f"{name}{suffix}", part, None)
+        inner.is_localized = inner.is_localized or widget.is_localized
+        yield suffix, part, inner
 
 
 # --- by rule ---
@@ -134,13 +141,9 @@ def _checkbox_pairs(widget: Any, name: str, value: Any) -> Pairs:
 
 
 def _part_pairs(widget: Any, name: str, value: Any) -> Pairs:
-    pairs: Pairs = []
     parts = value if isinstance(value, list | tuple) else widget.decompress(value)
-    parts = [*(parts or ()), *[None] * len(widget.widgets)]
-    named = zip(widget.widgets_names, parts, widget.widgets, strict=False)
-    for suffix, part, inner in named:
-        if widget.is_localized:
-            inner.is_localized = True
+    pairs: Pairs = []
+    for suffix, part, inner in _with_parts(widget, _filled_up(widget, parts)):
         pairs += shown_pairs(inner, f"{name}{suffix}", part)
     return pairs
 
@@ -200,10 +203,8 @@ def _offered_objects(choices: Any, texts: list[str]) -> list[str]:
 
 def _first_option(widget: Any) -> list[str]:
     """Return the option with which a list begins, which is what a browser takes."""
-    if isinstance(widget, AutocompleteMixin):
-        return (
-            [] if getattr(widget, "is_required", False) else [""]
-        )  # it has the chosen ones only
+    if isinstance(widget, AutocompleteMixin):  # it has the chosen ones only
+        return [] if getattr(widget, "is_required", False) else [""]
     return [*_keys(widget.choices)][:1] if widget.choices else []
 
 
@@ -223,84 +224,3 @@ def _rendered(widget: Any, name: str, value: Any) -> Pairs:
     """Return the inputs of a widget of somebody else's, as it renders them."""
     html = widget.render(name, value, {"id": f"id_{name}"})
     return posted_inputs(conditional_escape(html))
-
-
-def posted_inputs(html: str) -> Pairs:
-    """Return what a browser posts for the inputs in a piece of HTML."""
-    reader = _Inputs()
-    reader.feed(html)
-    reader.close()
-    return reader.pairs
-
-
-NOT_POSTED = {"submit", "button", "image", "reset", "file"}
-TICKED = {"checkbox", "radio"}
-
-
-class _Inputs(HTMLParser):
-    """Reads the inputs of a piece of HTML."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.pairs: Pairs = []
-        self._name = ""  # of the text area or the list that is open
-        self._text: list[str] | None = None  # of the text area or the option
-        self._option: dict[str, Any] | None = None
-        self._options: list[dict[str, Any]] = []
-        self._is_multiple = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        own = dict(attrs)
-        name = "" if "disabled" in own else own.get("name") or ""
-        if tag == "input" and name:
-            self._input(own, name)
-        elif tag == "textarea":
-            self._name, self._text = name, []
-        elif tag == "select":
-            self._name, self._options = name, []
-            self._is_multiple = "multiple" in own
-        elif tag == "option":
-            self._end_option()
-            self._option, self._text = own, []
-
-    def _input(self, own: dict[str, str | None], name: str) -> None:
-        kind = (own.get("type") or "text").lower()
-        if kind in NOT_POSTED or (kind in TICKED and "checked" not in own):
-            return
-        default = "on" if kind in TICKED else ""
-        value = own.get("value")
-        self.pairs.append((name, default if value is None else value))
-
-    def handle_data(self, data: str) -> None:
-        if self._text is not None:
-            self._text.append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "textarea":
-            if self._name:
-                text = "".join(self._text or ())
-                self.pairs.append((self._name, text.removeprefix("\n")))
-            self._text = None
-        elif tag == "option":
-            self._end_option()
-        elif tag == "select":
-            self._end_option()
-            self._end_select()
-
-    def _end_option(self) -> None:
-        if self._option is not None:
-            text = "".join(self._text or ()).strip()
-            value = self._option.get("value")
-            self._options.append(
-                {**self._option, "value": text if value is None else value}
-            )
-        self._option = self._text = None
-
-    def _end_select(self) -> None:
-        usable = [item for item in self._options if "disabled" not in item]
-        chosen = [item for item in usable if "selected" in item]
-        if not self._is_multiple:
-            chosen = chosen[-1:] or usable[:1]
-        if self._name:
-            self.pairs += [(self._name, str(item["value"])) for item in chosen]
-        self._options = []
