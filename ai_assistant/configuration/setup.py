@@ -150,13 +150,15 @@ _of_runs: dict[UUID, Taught] = {}
 _lock = Lock()
 
 
-def usable_commands(user: Any) -> list[PromptCommand]:
-    """Return the commands that a user may send, on one page or another."""
-    return [
+def of_user(parts: Iterable[Part], user: Any) -> list[Part]:
+    """Return those that are for a user, on one page or another, by their names."""
+    own = (None, user.pk)
+    found = [
         part
-        for part in registered_commands()
-        if part.owner_id in (None, user.pk) and is_of_user(part.placement, user)
+        for part in parts
+        if getattr(part, "owner_id", None) in own and is_of_user(part.placement, user)
     ]
+    return sorted(found, key=lambda part: part.name)
 
 
 def agent_named(name: str) -> Agent | None:
@@ -192,6 +194,14 @@ def registered_commands() -> list[PromptCommand]:
 def registered_agents() -> list[Agent]:
     """Return all agents, those of rows included."""
     return list(_merged("agent", models.Agent, _agent))
+
+
+TAUGHT: dict[str, Callable[[], list[Any]]] = {
+    "commands": registered_commands,
+    "skills": registered_skills,
+    "instructions": registered_instructions,
+    "agents": registered_agents,
+}
 
 
 def _merged(

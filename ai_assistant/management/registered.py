@@ -5,12 +5,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from ai_assistant.configuration.setup import (
-    registered_agents,
-    registered_commands,
-    registered_instructions,
-    registered_skills,
-)
+from ai_assistant.configuration.setup import TAUGHT
 from ai_assistant.registry import registry
 
 KINDS = (
@@ -24,14 +19,6 @@ KINDS = (
     "instructions",
     "agents",
 )
-
-
-TAUGHT: dict[str, Callable[[], list[Any]]] = {
-    "commands": registered_commands,
-    "skills": registered_skills,
-    "instructions": registered_instructions,
-    "agents": registered_agents,
-}
 
 
 def _with_rows(kind: str, parts: Callable[[], list[Any]]) -> set[str]:

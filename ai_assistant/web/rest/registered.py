@@ -1,5 +1,6 @@
-"""The prompt commands of the caller: listed, and their own ones saved and deleted."""
+"""What is registered for the caller, and the commands of their own."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -9,13 +10,29 @@ from rest_framework.response import Response
 
 from ai_assistant.configuration.command_arguments import command_schema, schema_problem
 from ai_assistant.configuration.own_commands import delete_named, save_own
-from ai_assistant.configuration.setup import usable_commands
+from ai_assistant.configuration.setup import TAUGHT, of_user, registered_commands
 from ai_assistant.engine.storage.units import unit
-from ai_assistant.types import PromptCommand
+from ai_assistant.modules.base import ContextModule, tool_name
+from ai_assistant.registry import registry
+from ai_assistant.safety.identity.permissions import may_call
+from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.tools.arguments import function_schema, schema_error
+from ai_assistant.types import PromptCommand, ToolDefinition
+from ai_assistant.types.hook import Hook
+from ai_assistant.types.teaching import Placement
 from ai_assistant.web.rest.base import ApiView, operation
 from ai_assistant.web.rest.serializers import Body, ReadSerializer, Text
 
 NOT_SAID = ("available",)  # of a placement: code
+
+
+def limits_of(placement: Placement) -> dict[str, str]:
+    """Return what limits a placement, without conditions in code."""
+    return {
+        name: value
+        for name, value in asdict(placement).items()
+        if value and name not in NOT_SAID
+    }
 
 
 class CommandSerializer(ReadSerializer):
@@ -41,11 +58,7 @@ class CommandSerializer(ReadSerializer):
         return command.owner_id is not None
 
     def get_where(self, command: PromptCommand) -> dict[str, str]:
-        return {
-            name: value
-            for name, value in asdict(command.placement).items()
-            if value and name not in NOT_SAID
-        }
+        return limits_of(command.placement)
 
 
 class CommandsSerializer(ReadSerializer):
@@ -107,5 +120,145 @@ class CommandsView(ApiView):
 
 
 def _answer(user: Any) -> Any:
-    commands = sorted(usable_commands(user), key=lambda one: one.name)
+    commands = of_user(registered_commands(), user)
     return CommandsSerializer({"commands": commands}).data
+
+
+# --- all that is registered ---
+
+
+class ToolSerializer(ReadSerializer):
+    """A tool that the user may call."""
+
+    name = serializers.CharField()
+    label = serializers.CharField(source="display.label")
+    description = serializers.CharField()
+    effect = serializers.CharField(help_text="read, ui, write or destructive")
+    policy = serializers.SerializerMethodField(
+        help_text="`allow` or `ask`: whether each call waits for a person"
+    )
+    background = serializers.BooleanField(source="execution.background")
+    browser = serializers.BooleanField(
+        source="execution.browser", help_text="It is executed by a page."
+    )
+    parameters = serializers.SerializerMethodField(help_text="A JSON Schema.")
+
+    def get_policy(self, tool: ToolDefinition) -> str:
+        return tool_verdict(tool, user=self.context["user"]).decision
+
+    def get_parameters(self, tool: ToolDefinition) -> dict[str, Any]:
+        parameters: dict[str, Any] = function_schema(tool)["function"]["parameters"]
+        return parameters
+
+
+class ModuleSerializer(ReadSerializer):
+    """What the assistant is on some pages."""
+
+    id = serializers.CharField(source="module.id")
+    label = serializers.CharField(source="module.label")
+    matches = serializers.ListField(
+        child=serializers.CharField(),
+        source="module.matches",
+        help_text="Names of views; `*` matches anything.",
+    )
+    tools = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Those of its tools that the user may call.",
+    )
+
+
+class TaughtSerializer(ReadSerializer):
+    """A command, skill, instruction or agent of the site."""
+
+    name = serializers.CharField()
+    source = serializers.SerializerMethodField(
+        help_text="The module or file that registers it, or `row` for one of the "
+        "admin; empty for who is no superuser."
+    )
+    where = serializers.SerializerMethodField(
+        help_text="On which pages and for whom; empty: everywhere. `module`, `model`, "
+        "`view`, `group`, `language` and `permission`, as far as they limit it."
+    )
+
+    def get_source(self, part: Any) -> str:
+        return part.origin if self.context["user"].is_superuser else ""
+
+    def get_where(self, part: Any) -> dict[str, str]:
+        return limits_of(part.placement)
+
+
+class HookSerializer(ReadSerializer):
+    """Code of the site that watches runs, or changes them."""
+
+    name = serializers.CharField()
+    point = serializers.CharField()
+    where = serializers.CharField(help_text="Where it applies, in words.")
+    guard = serializers.BooleanField(help_text="It refuses if it fails.")
+    origin = serializers.SerializerMethodField(
+        help_text="The module that registered it; empty for who is no superuser."
+    )
+
+    def get_origin(self, hook: Hook) -> str:
+        return hook.origin if self.context["user"].is_superuser else ""
+
+
+class RegisteredSerializer(ReadSerializer):
+    """What the site's apps have registered, as far as the user may call it."""
+
+    context = serializers.ListField(child=serializers.CharField())
+    tools = ToolSerializer(many=True)
+    commands = TaughtSerializer(many=True)
+    skills = TaughtSerializer(many=True)
+    instructions = TaughtSerializer(many=True)
+    hooks = HookSerializer(many=True)
+    modules = ModuleSerializer(many=True)
+    agents = TaughtSerializer(many=True)
+    suggestions = serializers.ListField(child=serializers.CharField())
+
+
+class RegistryView(ApiView):
+    """What is registered for the user."""
+
+    @operation(id="registry_read", answers={200: RegisteredSerializer})
+    def get(self, request: Request) -> Response:
+        """
+        Read what the user may call.
+
+        Tools by permission and policy; a page may offer fewer of them. Modules of which
+        the user may call no tool are left out, with their suggestions.
+        """
+        tools = list(_tools(request.user))
+        modules = list(_modules({tool.name for tool in tools}))
+        suggestions = {
+            str(text) for module, _may in modules for text in module.suggestions
+        }
+        values = {
+            "context": sorted(registry.contexts()),
+            "tools": tools,
+            "modules": [{"module": module, "tools": may} for module, may in modules],
+            "suggestions": sorted(suggestions),
+        }
+        values |= {
+            kind: of_user(parts(), request.user) for kind, parts in TAUGHT.items()
+        }
+        values["hooks"] = registry.hooks()
+        return Response(
+            RegisteredSerializer(values, context={"user": request.user}).data
+        )
+
+
+def _tools(user: Any) -> Iterable[ToolDefinition]:
+    for _name, tool in sorted(registry.tools().items()):
+        if tool.display.renders_only or schema_error(tool) or not may_call(user, tool):
+            continue
+        if tool_verdict(tool, user=user).decision != "deny":
+            yield tool
+
+
+def _modules(callable_: Collection[str]) -> Iterable[tuple[ContextModule, list[str]]]:
+    """Return the modules of which something can be called, with the names of that."""
+    for _id, module in sorted(registry.modules().items()):
+        names = [tool_name(tool) for tool in module.tools]
+        may = [name for name in names if name in callable_]
+        if may or not names:
+            yield module, may

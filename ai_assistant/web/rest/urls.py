@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 from rest_framework.routers import SimpleRouter
 
 from ai_assistant.web.rest.base import NoSchemaView
-from ai_assistant.web.rest.caller import RegistryView, RootView, UsageViewSet
+from ai_assistant.web.rest.caller import RootView, UsageViewSet
 from ai_assistant.web.rest.calls import CallViewSet, ChangeViewSet, RowViewSet
 from ai_assistant.web.rest.conversations import ConversationViewSet, MessageViewSet
 from ai_assistant.web.rest.interrupts import InterruptViewSet
@@ -23,7 +23,7 @@ from ai_assistant.web.rest.messages import (
     RunShowView,
     RunSteerView,
 )
-from ai_assistant.web.rest.registered import CommandsView
+from ai_assistant.web.rest.registered import CommandsView, RegistryView
 from ai_assistant.web.rest.runs import NextPromptView, RunViewSet
 from ai_assistant.web.rest.undo import (
     CallUndoView,

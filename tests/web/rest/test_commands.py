@@ -28,6 +28,47 @@ def listed(program):
     return {command["name"]: command for command in answer}
 
 
+class TestRegistry:
+    @pytest.mark.row("C11")
+    def test_registry_tells_source_and_place_of_each_kind(self, program, people):
+        admin = {"module": "admin", "language": "de"}
+
+        @ai_assistant.instructions(name="brief", **admin)
+        def brief(context):
+            return "Say it briefly."
+
+        @ai_assistant.agent(permission="auth.add_user")
+        def checker(context):
+            return "Check it."
+
+        rows.Skill.objects.create(
+            name="refund", description="How to refund", body="Do it."
+        )
+
+        @ai_assistant.hook("before_tool", name="watch", tools="delete_*")
+        def watch(context, call):
+            """Watch."""
+
+        plain = program("ada").get("registry/").json()
+        people["ada"].is_superuser = True
+        people["ada"].save()
+        whole = program("ada").get("registry/").json()
+        found = {
+            kind: {part["name"]: part for part in whole[kind]}
+            for kind in ("commands", "skills", "instructions", "agents", "hooks")
+        }
+
+        assert found["commands"]["sales-report"]["where"] == {"model": "auth.group"}
+        assert found["commands"]["sales-report"]["source"] == __name__
+        assert found["skills"]["refund"]["source"] == "row"
+        assert found["instructions"]["brief"]["where"] == admin
+        assert found["agents"]["checker"]["where"] == {"permission": "auth.add_user"}
+        assert found["hooks"]["watch"]["origin"] == __name__
+        assert "delete_*" in found["hooks"]["watch"]["where"]
+        assert "checker" not in {part["name"] for part in plain["agents"]}
+        assert {part["source"] for part in plain["instructions"]} == {""}
+
+
 class TestCommands:
     def test_list_tells_source_and_place(self, program):
         found = listed(program("ada"))["sales-report"]
