@@ -16,6 +16,8 @@ from ai_assistant.engine.queries import has_changes
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Feedback
 from ai_assistant.models.run import Run
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.html.trace import trace_entry
 
 
 class ReasonFilter(admin.SimpleListFilter):
@@ -172,3 +174,17 @@ class RunAdmin(ReadOnlyAdmin):
     )
     ordering = ("-created_at",)
     user_field = "user"
+    change_form_template = "ai_assistant/admin/run.html"
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Add what the run did, and when; costs for who may see those of all."""
+        context["trace"] = trace_entry(kwargs["obj"])
+        context["shows_costs"] = self._may_view(request, UsageLedger)
+        context["shows_calls"] = self._may_view(request, ToolCall)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def _may_view(self, request: HttpRequest, model: type[Model]) -> bool:
+        page = self.admin_site._registry.get(model)
+        return page is not None and page.has_view_permission(request)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -108,3 +109,10 @@ def steps_until(run_id: UUID, seq: int) -> int:
     begun = RunEvent.objects.filter(run_id=run_id, seq__lte=seq, type="STEP_STARTED")
     last = begun.order_by("-seq").values_list("payload", flat=True).first()
     return last["index"] + 1 if last else 0
+
+
+def step_starts(run_id: UUID) -> list[tuple[int, datetime]]:
+    """Return the index of each step that was begun, and when; once more if repeated."""
+    begun = RunEvent.objects.filter(run_id=run_id, type="STEP_STARTED").order_by("seq")
+    rows = begun.values_list("payload", "created_at")
+    return [(fact["index"], at) for fact, at in rows]

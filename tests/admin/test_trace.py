@@ -1,0 +1,201 @@
+"""The page of a run: what it did, and when."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+from django.utils import timezone
+
+from ai_assistant.engine.storage.eventlog import append_events
+from ai_assistant.events import StepStarted
+from ai_assistant.models import Conversation, Interrupt, Message, Run, Step, ToolCall
+from ai_assistant.models.event import RunEvent
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.html.trace import trace_entry
+
+pytestmark = [pytest.mark.django_db, pytest.mark.row("B02")]
+
+BEGAN = timezone.now().replace(microsecond=0) - timedelta(days=1)
+
+
+def at(seconds):
+    return BEGAN + timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def run(people):
+    """
+    A run of ada's, by seconds since it was begun.
+
+    It is queued until 1, asks the model until 3, works until 4, waits for its person
+    until 4,000, works again until 4,001 and asks the model until 4,002.
+    """
+    conversation = Conversation.objects.create(owner=people["ada"])
+    found = Run.objects.create(
+        conversation=conversation,
+        user=people["ada"],
+        idempotency_key="k",
+        state="succeeded",
+        finished_at=at(4002),
+    )
+    Run.objects.filter(pk=found.pk).update(created_at=at(0))
+    for index, (start, end) in enumerate([(1, 3), (4001, 4002)]):
+        add_step(found, index, start, end)
+    add_call(found, "find_orders", 3, 4, position=0)
+    call = add_call(found, "delete_order", 4000, 4001, position=1)
+    interrupt = Interrupt.objects.create(
+        run=found,
+        call=call,
+        kind="approval",
+        status="approved",
+        decided_by=people["ada"],
+        decided_at=at(4000),
+    )
+    Interrupt.objects.filter(pk=interrupt.pk).update(created_at=at(4))
+    found.refresh_from_db()
+    return found
+
+
+def add_step(run, index, start, end):
+    append_events(run.pk, [StepStarted(index=index)], first_seq=index + 1, epoch=1)
+    RunEvent.objects.filter(run=run, seq=index + 1).update(created_at=at(start))
+    message = Message.objects.create(
+        conversation=run.conversation, run=run, position=index, role="assistant"
+    )
+    step = Step.objects.create(run=run, index=index, message=message, model="gpt-5")
+    Step.objects.filter(pk=step.pk).update(created_at=at(end))
+    UsageLedger.objects.create(
+        run=run, step_index=index, input_tokens=4711, state="settled"
+    )
+
+
+def add_call(run, name, start, end, *, position):
+    return ToolCall.objects.create(
+        run=run,
+        step=run.steps.get(index=0),
+        position=position,
+        name=name,
+        arguments={"note": "of the order"},
+        status="complete",
+        started_at=at(start),
+        finished_at=at(end),
+    )
+
+
+def page_of(run):
+    return reverse("admin:ai_assistant_run_change", args=[run.pk])
+
+
+@pytest.fixture
+def staff(client):
+    """Sign in a staff user with these permissions of the app."""
+
+    def sign_in(*codenames):
+        user = get_user_model().objects.create_user("grace", is_staff=True)
+        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+class TestTrace:
+    def test_spans_in_the_order_in_which_they_began(self, run):
+        spans = trace_entry(run)["spans"]
+
+        assert [(span["kind"], span["title"]) for span in spans] == [
+            ("wait", "Queue"),
+            ("model", "Model call 1"),
+            ("tool", "find_orders"),
+            ("person", "approval: delete_order"),
+            ("tool", "delete_order"),
+            ("model", "Model call 2"),
+        ]
+        assert [span["took"] for span in spans[:4]] == [
+            "1.00 s",
+            "2.00 s",
+            "1.00 s",
+            "1 h 6 min",
+        ]
+        assert spans[3]["detail"] == "approved, ada"
+
+    def test_wait_for_a_person_leaves_room_for_the_work(self, run):
+        spans = trace_entry(run)["spans"]
+
+        assert sum(span["width"] for span in spans) == pytest.approx(1000, abs=6)
+        assert spans[1]["width"] == pytest.approx(2 * spans[2]["width"], abs=2)
+        assert spans[3]["width"] < spans[2]["width"]
+        assert spans[5]["x"] + spans[5]["width"] == pytest.approx(1000, abs=1)
+
+    def test_model_call_that_was_begun_again_ends_where_the_next_begins(self, run):
+        append_events(run.pk, [StepStarted(index=1)], first_seq=3, epoch=2)
+        RunEvent.objects.filter(run=run, seq=3).update(created_at=at(4001.5))
+        again, last = trace_entry(run)["spans"][-2:]
+
+        assert (again["detail"], again["took"]) == ("begun again", "0.50 s")
+        assert (last["detail"], last["took"]) == ("gpt-5", "0.50 s")
+
+    def test_run_that_waits_for_a_person_goes_on(self, run):
+        Interrupt.objects.update(status="open", decided_at=None, decided_by=None)
+        Run.objects.update(finished_at=None, state="waiting_approval")
+        run.refresh_from_db()
+        waits = next(s for s in trace_entry(run)["spans"] if s["kind"] == "person")
+
+        assert waits["goes_on"]
+        assert waits["detail"] == "open"
+
+    def test_run_that_was_never_begun_has_waited(self, run):
+        Run.objects.create(
+            conversation=Conversation.objects.create(owner=run.user),
+            user=run.user,
+            idempotency_key="other",
+        )
+        spans = trace_entry(Run.objects.get(idempotency_key="other"))["spans"]
+
+        assert [(span["title"], span["goes_on"]) for span in spans] == [("Queue", True)]
+
+    def test_asked_agent_is_linked(self, run, admin_client):
+        call = run.calls.get(name="find_orders")
+        child = Run.objects.create(
+            conversation=Conversation.objects.create(owner=run.user, parent_call=call),
+            user=run.user,
+            idempotency_key="child",
+            agent="analyst",
+            root=run,
+        )
+
+        page = admin_client.get(page_of(run)).content.decode()
+        assert f'<a href="{page_of(child)}">Agent analyst</a>' in page
+
+
+class TestPage:
+    def test_page_tells_no_arguments_and_links_no_calls_without_permission(
+        self, run, staff
+    ):
+        page = staff("view_run").get(page_of(run)).content.decode()
+
+        assert "find_orders" in page
+        assert "of the order" not in page
+        assert "/toolcall/" not in page
+        assert "4711" not in page
+
+    def test_costs_and_calls_by_their_own_permissions(self, run, staff):
+        client = staff("view_run", "view_toolcall", "view_usageledger")
+        page = client.get(page_of(run)).content.decode()
+
+        assert "4711" in page
+        assert f"/toolcall/{run.calls.get(name='find_orders').pk}/change/" in page
+
+    def test_queries_do_not_grow_with_steps_and_calls(
+        self, run, admin_client, django_assert_max_num_queries
+    ):
+        for index in range(2, 50):
+            add_step(run, index, 4002, 4003)
+        for position in range(2, 200):
+            add_call(run, "find_orders", 3, 4, position=position)
+
+        with django_assert_max_num_queries(15):
+            page = admin_client.get(page_of(run)).content.decode()
+        assert page.count("Model call ") >= 50
