@@ -19,6 +19,8 @@ from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.html.trace import trace_entry
 
+NOTHING: tuple[Any, ...] = (None, "", [], {})
+
 
 class ReasonFilter(admin.SimpleListFilter):
     """One of the reasons that can be ticked below an answer."""
@@ -175,6 +177,11 @@ class RunAdmin(ReadOnlyAdmin):
     ordering = ("-created_at",)
     user_field = "user"
     change_form_template = "ai_assistant/admin/run.html"
+
+    def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
+        """Leave out what is empty, as errors mostly are."""
+        fields: Any = super().get_fields(request, obj)
+        return [f for f in fields if obj is None or getattr(obj, f) not in NOTHING]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any

@@ -15,7 +15,7 @@ from ai_assistant.models.event import RunEvent
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.html.trace import trace_entry
 
-pytestmark = [pytest.mark.django_db, pytest.mark.row("B02")]
+pytestmark = pytest.mark.django_db
 
 BEGAN = timezone.now().replace(microsecond=0) - timedelta(days=1)
 
@@ -109,7 +109,7 @@ class TestTrace:
             ("wait", "Queue"),
             ("model", "Model call 1"),
             ("tool", "find_orders"),
-            ("person", "approval: delete_order"),
+            ("person", "Approval: delete_order"),
             ("tool", "delete_order"),
             ("model", "Model call 2"),
         ]
@@ -171,6 +171,12 @@ class TestTrace:
 
 
 class TestPage:
+    def test_empty_fields_are_left_out(self, run, admin_client):
+        assert b"field-error_text" not in admin_client.get(page_of(run)).content
+
+        Run.objects.update(error_text="The model is down.")
+        assert b"field-error_text" in admin_client.get(page_of(run)).content
+
     def test_page_tells_no_arguments_and_links_no_calls_without_permission(
         self, run, staff
     ):

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.template.defaultfilters import floatformat
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.eventlog import step_starts
@@ -110,7 +111,7 @@ def _of_people(run: Run) -> Iterator[TraceSpan]:
     own = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION, Interrupt.Kind.BROWSER)
     for interrupt in asked.filter(kind__in=own):
         who = f", {interrupt.decided_by}" if interrupt.decided_by else ""
-        kind = Interrupt.Kind(interrupt.kind).label
+        kind = capfirst(Interrupt.Kind(interrupt.kind).label)
         yield TraceSpan(
             kind="person",
             title=f"{kind}: {mark_hidden_characters(interrupt.call.name)}",
