@@ -11,6 +11,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ai_assistant.render.html.cards.result import object_url
+from ai_assistant.render.html.overview import overview_entry
+from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.web.panel.layout import bridge
 
 register = template.Library()
@@ -34,6 +36,12 @@ def aia_nonce(context: Context) -> SafeString | str:
     nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
     text = "" if nonce is None else str(nonce)
     return format_html(' nonce="{}"', text) if text else ""
+
+
+@register.simple_tag(takes_context=True)
+def aia_overview(context: Context) -> Entry:
+    """Return what stands on the assistant's start page for the user of the request."""
+    return overview_entry(context["request"].user)
 
 
 @register.simple_tag(name="object_url", takes_context=True)

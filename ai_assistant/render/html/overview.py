@@ -1,0 +1,86 @@
+"""What stands on the start page of the assistant in the admin."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Sum
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from ai_assistant import conf
+from ai_assistant.engine.queries import waiting_interrupts
+from ai_assistant.models.change import ChangeSet
+from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run, RunState
+from ai_assistant.models.usage import UsageLedger
+from ai_assistant.providers.readiness import missing_of
+from ai_assistant.render.html.transcript.entries import Entry
+
+CHANGES = 5  # that are listed
+FAILED = (RunState.FAILED, RunState.NEEDS_REVIEW)
+ASKS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
+
+
+def overview_entry(user: Any) -> Entry:
+    """Return what `overview.html` draws for a user: each part by its own permission."""
+    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    entry: Entry = {"waiting": _waiting(user)}
+    if user.is_superuser:
+        entry["profiles"] = _profiles()
+    if user.has_perm("ai_assistant.view_usageledger"):
+        entry["usage"] = _usage(today)
+    if user.has_perm("ai_assistant.view_run"):
+        entry["failed"] = _failed(today)
+    if user.has_perm("ai_assistant.view_changeset"):
+        entry["changed"] = _changed(today)
+    return entry
+
+
+def _profiles() -> list[Entry]:
+    return [
+        {"name": name, "model": profile.get("MODEL", ""), "missing": missing_of(name)}
+        for name, profile in conf.get("PROFILES").items()
+    ]
+
+
+def _waiting(user: Any) -> Entry:
+    """Count what waits for the user, and for everyone if they may know."""
+    mine = waiting_interrupts(user.pk).filter(kind__in=ASKS).count()
+    if not user.has_perm("ai_assistant.view_run"):
+        return {"mine": mine, "all": None}
+    asked = Interrupt.objects.filter(status=Interrupt.Status.OPEN, kind__in=ASKS)
+    return {"mine": mine, "all": asked.count()}
+
+
+def _usage(today: datetime) -> Entry:
+    rows = UsageLedger.objects.filter(created_at__gte=today).order_by()
+    return rows.aggregate(
+        calls=Count("pk"), tokens=Sum("tokens", default=0), cost=Sum("cost_usd")
+    )
+
+
+def _failed(today: datetime) -> list[Entry]:
+    """Return the errors of today with how many runs each has ended, most first."""
+    rows = Run.objects.filter(state__in=FAILED, created_at__gte=today).order_by()
+    counted = rows.values("state", "error_code").annotate(count=Count("pk"))
+    return [
+        {
+            "code": row["error_code"] or row["state"],
+            "count": row["count"],
+            "query": _query(today, state__exact=row["state"], q=row["error_code"]),
+        }
+        for row in counted.order_by("-count", "error_code")
+    ]
+
+
+def _query(today: datetime, **filters: str) -> str:
+    """Return the query of the list of today's runs, as its own filters would."""
+    tomorrow = today + timedelta(days=1)
+    until = {"created_at__gte": str(today), "created_at__lt": str(tomorrow)}
+    return urlencode({**{k: v for k, v in filters.items() if v}, **until})
+
+
+def _changed(today: datetime) -> Entry:
+    sets = ChangeSet.objects.filter(created_at__gte=today)
+    newest = sets.select_related("user").order_by("-created_at").defer("snapshots")
+    return {"count": sets.count(), "newest": list(newest[:CHANGES])}

@@ -1,0 +1,123 @@
+"""The start page of the assistant in the admin."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+from django.utils import timezone
+
+from ai_assistant.models import ChangeSet, Interrupt, Run, ToolCall
+from ai_assistant.models.usage import UsageLedger
+
+pytestmark = pytest.mark.django_db
+
+PAGE = reverse("admin:app_list", args=["ai_assistant"])
+PARTS = ("models", "waiting", "usage", "failed", "changed")
+
+
+@pytest.fixture
+def staff(client):
+    """Sign in a staff user with these permissions."""
+
+    def sign_in(*codenames):
+        user = get_user_model().objects.create_user("grace", is_staff=True)
+        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+def parts_of(response):
+    page = response.content.decode()
+    return [part for part in PARTS if f'id="aia-overview-{part}"' in page]
+
+
+class TestPermissions:
+    def test_superuser_sees_all_parts(self, admin_client):
+        assert parts_of(admin_client.get(PAGE)) == list(PARTS)
+
+    @pytest.mark.parametrize(
+        ("codename", "part"),
+        [
+            ("view_usageledger", "usage"),
+            ("view_run", "failed"),
+            ("view_changeset", "changed"),
+        ],
+    )
+    def test_each_part_has_its_permission(self, staff, codename, part):
+        assert parts_of(staff(codename).get(PAGE)) == ["waiting", part]
+
+    def test_who_may_see_no_rows_gets_404(self, staff):
+        assert staff("view_user").get(PAGE).status_code == 404
+
+    def test_off_there_is_no_page(self, admin_client, settings):
+        settings.AI_ASSISTANT = {"ENABLED": False}
+
+        assert admin_client.get(PAGE).status_code == 404
+
+
+class TestParts:
+    def test_profile_without_its_key_says_what_is_missing(
+        self, admin_client, settings, monkeypatch
+    ):
+        monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+        profile = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "NO_SUCH_KEY"}
+        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": {"default": profile}}
+
+        page = admin_client.get(PAGE).content.decode()
+        assert "Not usable: NO_SUCH_KEY is missing." in page
+
+    def test_waiting_counts_mine_and_all(self, told, people, client):
+        for name in ("ada", "bob", "bob"):
+            call = ToolCall.objects.get(run__conversation=told(name))
+            Interrupt.objects.create(run=call.run, call=call, kind="approval")
+        Interrupt.objects.create(run=call.run, call=call, kind="browser")
+        ada = people["ada"]
+        ada.is_staff = ada.is_superuser = True
+        ada.save()
+        client.force_login(ada)
+
+        page = client.get(PAGE).content.decode()
+        assert "1 question to you" in page
+        assert "3 questions in all" in page
+
+    def test_usage_is_that_of_today(self, admin_client, told):
+        told("ada")
+        UsageLedger.objects.update(tokens=4711, cost_usd="0.25", state="settled")
+        old = UsageLedger.objects.create(tokens=1000)
+        before = timezone.now() - timedelta(days=2)
+        UsageLedger.objects.filter(pk=old.pk).update(created_at=before)
+
+        page = admin_client.get(PAGE).content.decode()
+        assert "<dd>4711</dd>" in page
+        assert "0.2500" in page
+
+    def test_failed_runs_are_counted_by_error_and_found_behind_the_link(
+        self, admin_client, told
+    ):
+        for _ in range(2):
+            told("ada", state="failed")
+        told("bob")
+        Run.objects.filter(state="failed").update(error_code="provider_down")
+
+        response = admin_client.get(PAGE)
+        (error,) = response.context["overview"]["failed"]
+        assert (error["code"], error["count"]) == ("provider_down", 2)
+        there = reverse("admin:ai_assistant_run_changelist")
+        rows = admin_client.get(f"{there}?{error['query']}").context["cl"].queryset
+        assert rows.count() == 2
+
+    def test_newest_changes_are_listed_and_the_rest_is_a_link_away(
+        self, admin_client, told
+    ):
+        for _ in range(6):
+            told("ada")
+
+        response = admin_client.get(PAGE)
+        changed = response.context["overview"]["changed"]
+        newest = ChangeSet.objects.order_by("-created_at")[:5]
+        assert (changed["count"], changed["newest"]) == (6, list(newest))
+        assert "Show all" in response.content.decode()
