@@ -78,3 +78,52 @@ class TestPage:
 
     def test_page_is_for_superusers(self, browser, without_key):
         assert browser("bob").get(reverse("ai_assistant:model")).status_code == 403
+
+
+@pytest.mark.usefixtures("root")
+class TestTrial:
+    @pytest.fixture
+    def profile(self, settings):
+        def make(base, name="default"):
+            fields = {"MODEL": "openai/x", "API_BASE": base, "API_KEY": "sk-own-key"}
+            own = {**settings.AI_ASSISTANT, "PROFILES": {name: fields}}
+            settings.AI_ASSISTANT = own
+
+        return make
+
+    def test_test_makes_one_real_call(self, browser, profile, model_server):
+        profile(model_server.base)
+        before = len(model_server.requests())
+        html = try_it(browser("ada"))
+
+        assert "It answered in" in html
+        assert len(model_server.requests()) == before + 1
+
+    def test_model_that_is_not_there_is_told_without_the_key(self, browser, profile):
+        profile("http://127.0.0.1:1/v1")
+        html = try_it(browser("ada"))
+
+        assert "<strong>The model" in html
+        assert "sk-own-key" not in html
+
+    def test_test_is_for_superusers(self, browser, profile, model_server):
+        profile(model_server.base)
+        before = len(model_server.requests())
+
+        assert post(browser("bob")).status_code == 403
+        assert len(model_server.requests()) == before
+
+    def test_unknown_profile_is_not_found(self, browser, profile):
+        profile("http://127.0.0.1:1/v1")
+
+        assert post(browser("ada"), "no-such").status_code == 404
+
+
+def post(client, name="default"):
+    return client.post(reverse("ai_assistant:model"), {"profile": name})
+
+
+def try_it(client):
+    answer = post(client)
+    assert answer.status_code == 200
+    return answer.content.decode()
