@@ -72,7 +72,8 @@ class TestParts:
 
     def test_waiting_counts_mine_and_all(self, told, people, client):
         for name in ("ada", "bob", "bob"):
-            call = ToolCall.objects.get(run__conversation=told(name))
+            asked = told(name, state="waiting_approval")
+            call = ToolCall.objects.get(run__conversation=asked)
             Interrupt.objects.create(run=call.run, call=call, kind="approval")
         Interrupt.objects.create(run=call.run, call=call, kind="browser")
         ada = people["ada"]
