@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
 
 from ai_assistant.configuration.begun import BEGUN, Begun
 from ai_assistant.models.inserts import insert_rows
@@ -18,6 +17,7 @@ from ai_assistant.types import JSON
 TOOLS = "tools"
 HAS_DATA = "has_data"
 CACHED = 128  # texts
+CACHED_TOOLS = 32  # sets of them that were offered together
 CHARS_PER_TOKEN = 4  # about, for words that are shown with their size
 
 
@@ -160,8 +160,7 @@ def _shown_part(part: PromptPart) -> ShownPart:
 
 
 def _as_json(tools: Iterable[JSON]) -> str:
-    listed: list[Any] = list(tools)
-    return _without_secrets(json.dumps(listed, ensure_ascii=False))
+    return _known.tools_text(tuple(tools))
 
 
 def _begun_json(begun: Begun) -> str:
@@ -186,13 +185,33 @@ class _Known:
 
     def __init__(self) -> None:
         self._rules: tuple[object, ...] = ()
-        self.redacted = lru_cache(maxsize=CACHED)(redact)
+        self._forget()
 
     def keep_if_of(self, now: tuple[object, ...]) -> None:
         """Forget them if other rules hold now."""
         if now != self._rules:
-            # Another cache: a thread that is at work still fills the one before.
-            self._rules, self.redacted = now, lru_cache(maxsize=CACHED)(redact)
+            self._rules = now
+            self._forget()
+
+    def tools_text(self, tools: tuple[JSON, ...]) -> str:
+        """
+        Return schemas of tools as JSON without secrets.
+
+        Each is made once in a process, so the same tools are the same objects: as
+        long as they are kept here, nothing else has their ids.
+        """
+        known, key = self._tools, tuple(map(id, tools))
+        if (found := known.get(key)) is None:
+            text = redact(json.dumps(tools, ensure_ascii=False))
+            if len(known) >= CACHED_TOOLS:
+                known.clear()
+            found = known[key] = (tools, text)
+        return found[1]
+
+    def _forget(self) -> None:
+        # Other caches: a thread that is at work still fills the ones before.
+        self.redacted = lru_cache(maxsize=CACHED)(redact)
+        self._tools: dict[tuple[int, ...], tuple[tuple[JSON, ...], str]] = {}
 
 
 _known = _Known()
