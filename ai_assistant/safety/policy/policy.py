@@ -127,11 +127,25 @@ def tool_verdict(
     return verdict
 
 
-def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
-    """Return whether `tool_verdict` would deny it, without building the reason."""
-    if tool.approval.policy != "deny" and not any(
-        rule.decision == "deny" for rule in site_rules()
-    ):
+def denies_any() -> bool:
+    """Return whether any rule of the site denies. Seldom asks the database."""
+    return any(rule.decision == "deny" for rule in site_rules())
+
+
+def is_denied(
+    tool: ToolDefinition,
+    *,
+    user: Any = None,
+    module: str = "",
+    denies: bool | None = None,
+) -> bool:
+    """
+    Return whether `tool_verdict` would deny it, without building the reason.
+
+    `denies` is what `denies_any` has just returned, if many tools are asked about.
+    """
+    denies = denies_any() if denies is None else denies
+    if tool.approval.policy != "deny" and not denies:
         return False
     return tool_verdict(tool, user=user, module=module).decision == "deny"
 
