@@ -38,11 +38,27 @@ def row_by_key(model: type[M], key: object) -> M | None:
     if not is_plain(model):
         return model._default_manager.filter(pk=key).first()
     using = connections[router.db_for_read(model)]
+    columns = _columns(model, using.alias)
+    return _row(model, using, *_by_key(model, columns, key, using))
+
+
+def has_row(model: type[Model], key: object) -> bool:
+    """Return whether a row of any model is there, for its default manager."""
+    if not is_plain(model):
+        return model._default_manager.filter(pk=key).exists()
+    using = connections[router.db_for_read(model)]
+    with using.cursor() as cursor:
+        cursor.execute(*_by_key(model, "1", key, using))
+        return cursor.fetchone() is not None
+
+
+def _by_key(
+    model: type[Model], columns: str, key: object, using: Any
+) -> tuple[str, list[Any]]:
     pk, quoted = model._meta.pk, using.ops.quote_name
     table, own = quoted(model._meta.db_table), quoted(str(pk.column))
-    columns = _columns(model, using.alias)
     sql = f"SELECT {columns} FROM {table} WHERE {own} = %s"
-    return _row(model, using, sql, [pk.get_db_prep_value(key, using)])
+    return sql, [pk.get_db_prep_value(key, using)]
 
 
 def _row(model: type[M], using: Any, sql: str, arguments: Sequence[Any]) -> M | None:

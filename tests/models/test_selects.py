@@ -5,11 +5,18 @@ import uuid
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from ai_assistant.models import Conversation
-from ai_assistant.models.selects import changed_row, is_plain, read_row, row_by_key
+from ai_assistant.models.selects import (
+    changed_row,
+    has_row,
+    is_plain,
+    read_row,
+    row_by_key,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +99,17 @@ class TestRowByKey:
     def test_key_of_no_number_is_refused(self):
         with pytest.raises((TypeError, ValueError)):
             row_by_key(User, uuid.uuid4().hex)
+
+    def test_row_is_there(self, ada):
+        assert has_row(User, ada.pk)
+        assert not has_row(User, 0)
+
+    def test_session_is_there(self):
+        store = SessionStore()
+        store.create()
+
+        assert has_row(SessionStore.get_model_class(), store.session_key)
+        assert not has_row(SessionStore.get_model_class(), "none")
 
     def test_one_statement(self, ada):
         with CaptureQueriesContext(connection) as seen:
