@@ -83,12 +83,8 @@ def insert_row(row: Model, computed: Columns | None = None) -> None:
     row._state.adding, row._state.db = False, connection.alias
 
 
-def insert_rows(rows: Sequence[Model], *, or_ignore: bool = False) -> None:
-    """
-    Insert rows of one model, in one statement; the objects lack what is set then.
-
-    `or_ignore`: those that a constraint refuses are there already.
-    """
+def insert_rows(rows: Sequence[Model]) -> None:
+    """Insert rows of one model, in one statement; the objects lack what is set then."""
     if not rows:
         return
     model = type(rows[0])
@@ -98,8 +94,7 @@ def insert_rows(rows: Sequence[Model], *, or_ignore: bool = False) -> None:
     arguments = [_value(row, column) for row in rows for column in own]
     sql = f"INSERT INTO {model._meta.db_table} ({names}) VALUES "
     with connection.cursor() as cursor:
-        conflict = " ON CONFLICT DO NOTHING" if or_ignore else ""
-        cursor.execute(sql + ", ".join([marks] * len(rows)) + conflict, arguments)
+        cursor.execute(sql + ", ".join([marks] * len(rows)), arguments)
 
 
 def _value(row: Model, column: Column) -> Any:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
+from django.db import connection
+
 from ai_assistant.configuration.begun import BEGUN, Begun
-from ai_assistant.models.inserts import insert_rows
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import Run, Step
 from ai_assistant.prompts.tree import OWN, SEPARATOR, Prompt, PromptPart
@@ -16,6 +17,11 @@ from ai_assistant.types import JSON
 
 TOOLS = "tools"
 HAS_DATA = "has_data"
+INSERT = f"""
+INSERT INTO {PromptText._meta.db_table} (conversation_id, digest, text)
+VALUES {{}} ON CONFLICT DO NOTHING
+"""
+ROW = "(%s, %s, %s)"
 CACHED = 128  # texts
 CACHED_TOOLS = 32  # sets of them that were offered together
 CHARS_PER_TOKEN = 4  # about, for words that are shown with their size
@@ -112,12 +118,17 @@ def record_prompt(run: Run, prompt: ShownPrompt) -> dict[str, JSON]:
     }
     if prompt.begun is not None:
         kept[BEGUN] = _digest(prompt.begun, texts) if prompt.begun else ""
-    rows = [
-        PromptText(conversation_id=run.conversation_id, digest=digest, text=text)
-        for digest, text in texts.items()
-    ]
-    insert_rows(rows, or_ignore=True)
+    _insert(run, texts)
     return kept
+
+
+def _insert(run: Run, texts: Mapping[str, str]) -> None:
+    """Store texts by their digests; those that are there already stay."""
+    field = PromptText._meta.get_field("conversation")
+    own = field.get_db_prep_save(run.conversation_id, connection)
+    arguments = [value for item in texts.items() for value in (own, *item)]
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT.format(", ".join([ROW] * len(texts))), arguments)
 
 
 def stored_prompt(step: Step) -> ShownPrompt | None:
