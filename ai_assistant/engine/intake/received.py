@@ -34,7 +34,7 @@ def as_received(submission: Submission, text: str) -> Submission:
     They change nothing of it: what a person has typed decides what needs an approval.
     Raise Refused if one refuses it.
     """
-    if not submission.is_message or not registry.hooks_at("user_message_received"):
+    if not registry.hooks_at("user_message_received") or not submission.is_message:
         return submission
     page = page_info(submission.page.path, submission.page.title)
     module = module_for(page).id
