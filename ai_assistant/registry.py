@@ -1,7 +1,8 @@
 """The registry of the site's apps: one flat dict, by kind and name."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from ai_assistant.exceptions import AlreadyRegistered, NotRegistered
@@ -9,6 +10,49 @@ from ai_assistant.types import ContextProvider, ToolDefinition
 from ai_assistant.types.hook import Hook
 
 Key = tuple[str, str]  # kind and name
+
+
+class _Parts(dict[Key, Any]):
+    """The parts by kind and name; those of a kind, which all ask for, are gathered once."""
+
+    def __init__(self, parts: Mapping[Key, Any] = MappingProxyType({})) -> None:
+        super().__init__(parts)
+        self._gathered: dict[str, dict[str, Any]] = {}
+
+    def of_kind(self, kind: str) -> dict[str, Any]:
+        """Return the parts of a kind by name, which are not to be changed."""
+        gathered = self._gathered  # what is begun before a change stays in the old one
+        found = gathered.get(kind)
+        if found is None:
+            found = {name: part for (own, name), part in self.items() if own == kind}
+            gathered[kind] = found
+        return found
+
+    def forget(self) -> None:
+        """Gather them again, after a change."""
+        self._gathered = {}
+
+    def __copy__(self) -> "_Parts":
+        return _Parts(self)
+
+
+def _forgetting(name: str) -> Callable[..., Any]:
+    method = getattr(dict, name)
+
+    def changing(self: _Parts, *args: Any, **options: Any) -> Any:
+        try:
+            return method(self, *args, **options)
+        finally:
+            self.forget()
+
+    return changing
+
+
+for _name in (
+    *("__setitem__", "__delitem__", "__ior__", "pop", "popitem", "clear"),
+    *("update", "setdefault"),
+):
+    setattr(_Parts, _name, _forgetting(_name))
 
 
 class Registry:
@@ -20,9 +64,17 @@ class Registry:
     """
 
     def __init__(self) -> None:
-        self._registry: dict[Key, Any] = {}
+        self._parts = _Parts()
         self.clashes: list[tuple[ToolDefinition, ToolDefinition]] = []  # of one name
         self.replaced: dict[str, ToolDefinition] = {}  # what `replace` has put away
+
+    @property
+    def _registry(self) -> dict[Key, Any]:
+        return self._parts
+
+    @_registry.setter
+    def _registry(self, parts: dict[Key, Any]) -> None:
+        self._parts = _Parts(parts)
 
     def _add(self, kind: str, name: str, part: Any, *, replace: bool = False) -> None:
         found = self._registry.get((kind, name))
@@ -43,9 +95,7 @@ class Registry:
             )
 
     def _named(self, kind: str) -> dict[str, Any]:
-        return {
-            name: part for (own, name), part in self._registry.items() if own == kind
-        }
+        return dict(self._parts.of_kind(kind))
 
     # --- tools ---
 
@@ -79,7 +129,7 @@ class Registry:
 
     def tool(self, name: str) -> ToolDefinition | None:
         """Return the tool named `name`, or None."""
-        found: ToolDefinition | None = self._registry.get(("tool", name))
+        found: ToolDefinition | None = self._parts.get(("tool", name))
         return found
 
     # --- what describes pages ---
@@ -129,7 +179,7 @@ class Registry:
 
     def hooks_at(self, point: str) -> tuple[Hook, ...]:
         """Return the hooks of a point, in their order."""
-        found: tuple[Hook, ...] = self._registry.get(("hooks", point), ())
+        found: tuple[Hook, ...] = self._parts.get(("hooks", point), ())
         return found
 
     def hooks(self) -> list[Hook]:

@@ -1,6 +1,7 @@
 """What an `assistant.py` registers is found by its name, once."""
 
 import re
+from copy import copy
 from dataclasses import replace
 
 import pytest
@@ -95,6 +96,30 @@ class TestRegistry:
         own._registry["module", "tool"] = object()
 
         assert own.tools() == {}
+
+    def test_parts_are_gathered_again_after_each_change(self):
+        own = Registry()
+        own.add_tool(tool("a"))
+        told = own.tools()
+
+        before = copy(own._registry)
+        own._registry["tool", "b"] = tool("b")  # as Django's autodiscovery has it
+        assert list(own.tools()) == ["a", "b"]
+        own._registry = before
+        assert list(own.tools()) == ["a"]
+        own._registry.pop(("tool", "a"))
+        assert own.tools() == {}
+        own._registry.update({("tool", "c"): tool("c")})
+        assert list(own.tools()) == ["c"]
+        assert list(told) == ["a"]
+
+    def test_list_of_parts_is_the_askers_own(self):
+        own = Registry()
+        own.add_tool(tool("a"))
+
+        own.tools().clear()
+
+        assert list(own.tools()) == ["a"]
 
     def test_temporarily(self):
         own = Registry()

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.translation import get_language
 
+from ai_assistant.safety.identity.permissions import groups_of
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import Placement, RunContext
 
@@ -52,14 +53,7 @@ def is_of_user(placement: Placement, user: Any) -> bool:
 
 def group_names(user: Any) -> frozenset[str]:
     """Return the names of the user's groups; of a user object, the database is asked once."""
-    groups = getattr(user, "groups", None)
-    if groups is None:
-        return frozenset()
-    known = user.__dict__.get("_assistant_groups")
-    if known is None:
-        known = frozenset(groups.values_list("name", flat=True))
-        user.__dict__["_assistant_groups"] = known
-    return known  # type: ignore[no-any-return]
+    return frozenset(groups_of(user).values())
 
 
 def _is_available(placement: Placement, context: RunContext, name: str) -> bool:

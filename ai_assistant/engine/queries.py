@@ -62,6 +62,16 @@ def conversations(user_id: UserKey) -> ConversationQuerySet:
     return Conversation.objects.own(user_id)
 
 
+def thread_of(user_id: UserKey, name: str) -> Conversation | None:
+    """Return the conversation of a user to which a client has given that name."""
+    return Conversation.objects.read_own(user_id, thread_id=name)
+
+
+def conversation_of(user_id: UserKey, conversation_id: UUID) -> Conversation | None:
+    """Return the conversation of a user with that id, if there is one."""
+    return Conversation.objects.read_own(user_id, pk=conversation_id)
+
+
 def runs(user_id: UserKey) -> QuerySet[Run]:
     """Return the runs of a user."""
     return Run.objects.filter(user_id=user_id, conversation__deleted_at=None)

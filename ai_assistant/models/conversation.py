@@ -8,10 +8,13 @@ from django.conf import settings
 from django.db import connection, models
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.clock import DatabaseTimeField, time_sql
 from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import Run, SentFields
+from ai_assistant.models.selects import changed_row, read_row
 from ai_assistant.types import UserKey
+
+OWN = "owner_id = %s AND deleted_at IS NULL AND parent_call_id IS NULL"
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -25,6 +28,24 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """
         return self.filter(owner_id=user_id, deleted_at=None, parent_call=None)
 
+    def read_own(self, user_id: UserKey, **named: Any) -> "Conversation | None":
+        """Return the one of these with a `pk` or a `thread_id`; asked for each message."""
+        return read_row(Conversation, *_own(user_id, named))
+
+    def use_own(
+        self, user_id: UserKey, *, is_read: bool, **named: Any
+    ) -> "Conversation | None":
+        """
+        Return that one, used now, and read; it stays locked.
+
+        A write comes first: it takes the lock, and two simultaneous messages queue up.
+        """
+        now, moment = time_sql()
+        used = ["updated_at", "read_at"] if is_read else ["updated_at"]
+        to = ", ".join(f"{column} = {now}" for column in used)
+        where, arguments = _own(user_id, named)
+        return changed_row(Conversation, to, where, [*moment * len(used), *arguments])
+
     def lock_row(self) -> bool:
         """
         Lock the rows until the transaction ends; return whether there are any.
@@ -33,6 +54,16 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         that begins with a read may lose what it has read to another one.
         """
         return bool(self.update(title=models.F("title")))
+
+
+def _own(user_id: UserKey, named: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """Return what `own` and `filter` say, as SQL, and its arguments."""
+    (name, value), *_none = named.items()
+    fields: Any = Conversation._meta
+    field = fields.pk if name == "pk" else fields.get_field(name)
+    owner = fields.get_field("owner").get_db_prep_value(user_id, connection)
+    own = [owner, field.get_db_prep_value(value, connection)]
+    return f"{OWN} AND {field.column} = %s", own
 
 
 class Conversation(models.Model):

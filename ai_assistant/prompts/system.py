@@ -11,6 +11,7 @@ from ai_assistant.context.block import context_block
 from ai_assistant.context.page_items import PAGE
 from ai_assistant.models.run import Run
 from ai_assistant.prompts.tree import OWN, PromptPart, PromptTree
+from ai_assistant.safety.identity.permissions import groups_of
 from ai_assistant.types import ContextItem, Label, ToolDefinition
 
 WISHES = {
@@ -114,8 +115,7 @@ def _run_facts(run: Run, user: Any) -> str:
 def _role(user: Any) -> str:
     """Return what the user is on this site, as far as the user model knows it."""
     role = next((word for name, word in ROLES if getattr(user, name, False)), "")
-    groups = getattr(user, "groups", None)
-    names = groups.order_by("name").values_list("name", flat=True) if groups else ()
+    names = sorted(groups_of(user).values())
     listed = ", ".join(map(repr, names[:MAX_GROUPS]))
     return (f", {role}" if role else "") + (
         f", in the groups {listed}" if listed else ""

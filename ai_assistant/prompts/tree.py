@@ -62,6 +62,7 @@ class PromptTree:
 
     def __init__(self, parts: Iterable[PromptPart] = ()) -> None:
         self._root: list[_Node] = []
+        self._ids: set[str] = set()
         for part in parts:
             self.append(part)
 
@@ -70,7 +71,7 @@ class PromptTree:
         return (node.part for node in _walk(self._root))
 
     def __contains__(self, part_id: str) -> bool:
-        return any(part.id == part_id for part in self)
+        return part_id in self._ids
 
     def get(self, part_id: str) -> PromptPart:
         """Return a part."""
@@ -80,7 +81,7 @@ class PromptTree:
     def copy(self) -> "PromptTree":
         """Return another tree of the same parts."""
         other = PromptTree()
-        other._root = _copied(self._root)
+        other._root, other._ids = _copied(self._root), set(self._ids)
         return other
 
     def append(self, part: PromptPart) -> None:
@@ -111,6 +112,7 @@ class PromptTree:
     def remove(self, part_id: str) -> None:
         """Remove a part and all below it."""
         siblings, index = self._find(part_id)
+        self._ids -= {node.part.id for node in _walk(siblings[index : index + 1])}
         del siblings[index]
 
     def flatten(self, left_out: Iterable[str] = ()) -> Prompt:
@@ -125,6 +127,7 @@ class PromptTree:
                 f"Prompt part {part.id!r} is there already. Give the new one an id of "
                 "its own, or replace it."
             )
+        self._ids.add(part.id)
         return _Node(part)
 
     def _find(self, part_id: str) -> tuple[list[_Node], int]:

@@ -51,6 +51,19 @@ class TestChanges:
 
         assert ids(tree) == ["a", "c"]
 
+    def test_ids_of_what_was_removed_are_free_again(self, tree):
+        tree.insert_below("b", part("under"))
+        other = tree.copy()
+        tree.remove("b")
+
+        tree.append(part("under"))
+
+        assert ids(tree) == ["a", "c", "under"]
+        assert "b" not in tree
+        assert "b" in other
+        with pytest.raises(ValueError, match="'under' is there already"):
+            other.append(part("under"))
+
     def test_unknown_part_is_named_with_those_that_are_there(self, tree):
         with pytest.raises(KeyError, match="'x' is not there. There are: a, b, c"):
             tree.remove("x")

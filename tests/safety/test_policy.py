@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from ai_assistant import conf
+from ai_assistant.configuration.placement import group_names
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.safety.policy.policy import rule_rows, tool_verdict
@@ -151,6 +152,14 @@ class TestAllRules:
         assert decided("read", user=ada) == "deny"
         assert decided("read", user=nora) == "allow"
         assert decided("read") == "allow"
+
+    def test_all_rules_of_a_group_whose_name_was_asked_for_before(
+        self, site, editors, ada
+    ):
+        rule("tool", "deny", group=editors)
+
+        assert group_names(ada) == {"Editors"}  # a skill of that group, say
+        assert decided("read", user=ada) == "deny"
 
     def test_all_rules_of_a_group_that_was_left(self, site, editors, ada):
         rule("tool", "allow", group=editors)

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+
+from django.db import connection
 
 from ai_assistant.configuration.begun import BEGUN, Begun
-from ai_assistant.models.inserts import insert_rows
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import Run, Step
 from ai_assistant.prompts.tree import OWN, SEPARATOR, Prompt, PromptPart
@@ -17,7 +17,13 @@ from ai_assistant.types import JSON
 
 TOOLS = "tools"
 HAS_DATA = "has_data"
+INSERT = f"""
+INSERT INTO {PromptText._meta.db_table} (conversation_id, digest, text)
+VALUES {{}} ON CONFLICT DO NOTHING
+"""
+ROW = "(%s, %s, %s)"
 CACHED = 128  # texts
+CACHED_TOOLS = 32  # sets of them that were offered together
 CHARS_PER_TOKEN = 4  # about, for words that are shown with their size
 
 
@@ -112,12 +118,17 @@ def record_prompt(run: Run, prompt: ShownPrompt) -> dict[str, JSON]:
     }
     if prompt.begun is not None:
         kept[BEGUN] = _digest(prompt.begun, texts) if prompt.begun else ""
-    rows = [
-        PromptText(conversation_id=run.conversation_id, digest=digest, text=text)
-        for digest, text in texts.items()
-    ]
-    insert_rows(rows, or_ignore=True)
+    _insert(run, texts)
     return kept
+
+
+def _insert(run: Run, texts: Mapping[str, str]) -> None:
+    """Store texts by their digests; those that are there already stay."""
+    field = PromptText._meta.get_field("conversation")
+    own = field.get_db_prep_save(run.conversation_id, connection)
+    arguments = [value for item in texts.items() for value in (own, *item)]
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT.format(", ".join([ROW] * len(texts))), arguments)
 
 
 def stored_prompt(step: Step) -> ShownPrompt | None:
@@ -160,8 +171,7 @@ def _shown_part(part: PromptPart) -> ShownPart:
 
 
 def _as_json(tools: Iterable[JSON]) -> str:
-    listed: list[Any] = list(tools)
-    return _without_secrets(json.dumps(listed, ensure_ascii=False))
+    return _known.tools_text(tuple(tools))
 
 
 def _begun_json(begun: Begun) -> str:
@@ -186,13 +196,33 @@ class _Known:
 
     def __init__(self) -> None:
         self._rules: tuple[object, ...] = ()
-        self.redacted = lru_cache(maxsize=CACHED)(redact)
+        self._forget()
 
     def keep_if_of(self, now: tuple[object, ...]) -> None:
         """Forget them if other rules hold now."""
         if now != self._rules:
-            # Another cache: a thread that is at work still fills the one before.
-            self._rules, self.redacted = now, lru_cache(maxsize=CACHED)(redact)
+            self._rules = now
+            self._forget()
+
+    def tools_text(self, tools: tuple[JSON, ...]) -> str:
+        """
+        Return schemas of tools as JSON without secrets.
+
+        Each is made once in a process, so the same tools are the same objects: as
+        long as they are kept here, nothing else has their ids.
+        """
+        known, key = self._tools, tuple(map(id, tools))
+        if (found := known.get(key)) is None:
+            text = redact(json.dumps(tools, ensure_ascii=False))
+            if len(known) >= CACHED_TOOLS:
+                known.clear()
+            found = known[key] = (tools, text)
+        return found[1]
+
+    def _forget(self) -> None:
+        # Other caches: a thread that is at work still fills the ones before.
+        self.redacted = lru_cache(maxsize=CACHED)(redact)
+        self._tools: dict[tuple[int, ...], tuple[tuple[JSON, ...], str]] = {}
 
 
 _known = _Known()

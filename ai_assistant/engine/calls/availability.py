@@ -22,7 +22,7 @@ from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import every_module
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
-from ai_assistant.safety.policy.policy import is_denied
+from ai_assistant.safety.policy.policy import denies_any, is_denied
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.arguments import schema_error
 from ai_assistant.tools.data.access.sites import why_missing
@@ -91,14 +91,14 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
     ]
     known = [registry.tool(name) for name in own]
     every = [*known, *everywhere, *client_tools(scope.run.context)]
-    may = _allowed_by_skill(scope)
+    may, denies = _allowed_by_skill(scope), denies_any()
     return [
         tool
         for tool in every
         if tool is not None
         and may(tool)
         and _is_of_agent(tool, scope)
-        and is_open(tool, scope)
+        and is_open(tool, scope, denies=denies)
         # Where no result was cut there is no rest to be read.
         and (tool.name != READ_RESULT or READ_RESULT in scope.loaded_tools)
     ]
@@ -202,11 +202,16 @@ def _belonging(
     return belongs
 
 
-def is_open(tool: ToolDefinition, scope: RunScope) -> bool:
-    """Return whether the run may call `tool` at all, now."""
+def is_open(
+    tool: ToolDefinition, scope: RunScope, *, denies: bool | None = None
+) -> bool:
+    """Return whether the run may call `tool` at all, now; `denies` as of `is_denied`."""
     if tool.display.renders_only or schema_error(tool) or _wants_page(tool, scope.run):
         return False
-    if not may_call(scope.user, tool) or _is_denied(tool, scope):
+    if not may_call(scope.user, tool):
+        return False
+    module = scope.run.module
+    if is_denied(tool, user=scope.user, module=module, denies=denies):
         return False
     if tool.effect in WRITING and not _may_write(tool, scope):
         return False
@@ -254,10 +259,6 @@ def _is_enabled(
             tool.name,
         )
     return scope.said[says]
-
-
-def _is_denied(tool: ToolDefinition, scope: RunScope) -> bool:
-    return is_denied(tool, user=scope.user, module=scope.run.module)
 
 
 def told_tools(

@@ -20,6 +20,7 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run
 from ai_assistant.modules.resolve import NO_RUN, module_for
 from ai_assistant.providers.errors import error_text
+from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.tools.result import HOOK
 from ai_assistant.types import RunContext
@@ -33,13 +34,14 @@ def as_received(submission: Submission, text: str) -> Submission:
     They change nothing of it: what a person has typed decides what needs an approval.
     Raise Refused if one refuses it.
     """
+    if not registry.hooks_at("user_message_received") or not submission.is_message:
+        return submission
     page = page_info(submission.page.path, submission.page.title)
     module = module_for(page).id
     agent = submission.agent or ""
     found = hooks_of("user_message_received", module, agent=agent)
-    if not found or not submission.is_message:
+    if not found:
         return submission
-
     # Read here: a thread for hooks would open a connection for it.
     own = Run.objects.filter(
         conversation_id=submission.conversation_id, user_id=submission.user_id

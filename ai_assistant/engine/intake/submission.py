@@ -36,7 +36,6 @@ from ai_assistant.events import Event, RunStarted
 from ai_assistant.exceptions import Refused
 from ai_assistant.hooks.state import of_site
 from ai_assistant.models import clock
-from ai_assistant.models.clock import Now
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.inserts import insert_row
 from ai_assistant.models.run import (
@@ -199,11 +198,10 @@ def _continued(submission: Submission) -> Conversation | None:
     """Return the conversation, with its lock; None if it is not there yet."""
     thread = submission.client.thread if submission.client else ""
     named = {"thread_id": thread} if thread else {"pk": submission.conversation_id}
-    own = Conversation.objects.own(submission.user_id).filter(**named)
-    # A write first: it takes the lock, and two simultaneous messages queue up.
     # Who continues has read it; code of the site has not.
-    read = {} if submission.channel == Channel.CODE else {"read_at": Now()}
-    return own.get() if own.update(updated_at=Now(), **read) else None
+    is_read = submission.channel != Channel.CODE
+    user_id = submission.user_id
+    return Conversation.objects.use_own(user_id, is_read=is_read, **named)
 
 
 def _new_conversation(submission: Submission, text: str) -> Conversation:

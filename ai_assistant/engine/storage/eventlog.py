@@ -37,7 +37,18 @@ def append_events(
         StoredEvent(seq=seq, type=fact.type, payload=asdict(fact), epoch=epoch)
         for seq, fact in enumerate(facts, first_seq)
     ]
-    insert_rows([RunEvent(run_id=run_id, **asdict(event)) for event in stored])
+    insert_rows(
+        [
+            RunEvent(
+                run_id=run_id,
+                seq=event.seq,
+                type=event.type,
+                payload=event.payload,
+                epoch=event.epoch,
+            )
+            for event in stored
+        ]
+    )
     return stored
 
 

@@ -29,6 +29,7 @@ from ai_assistant.exceptions import AssistantError, Refused
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import QueuedMessage
 from ai_assistant.models.run import Channel, Run, SessionFields
+from ai_assistant.models.selects import has_row
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use
@@ -89,6 +90,7 @@ def is_revoked(token_id: UUID) -> bool:
 
 
 PURPOSE = "session"
+EXISTS = db.SessionStore.exists
 TELLING = (db.SessionStore, cache.SessionStore, file.SessionStore)
 
 
@@ -122,11 +124,18 @@ def is_removed(sealed_key: str) -> bool:
     except CannotUnseal:
         return True  # the keys of the site that had signed it are gone
     try:
-        return not session_store()().exists(key)
+        return not _exists(session_store(), key)
     except DatabaseFailure:
         raise  # the enclosing transaction handles it
     except Exception as error:
         raise SessionStoreUnavailable(f"The session store failed: {error}") from error
+
+
+def _exists(store: Any, key: str) -> bool:
+    if store is db.SessionStore and store.exists is EXISTS:
+        # What it does itself, composed once.
+        return has_row(store.get_model_class(), key)
+    return bool(store().exists(key))
 
 
 def session_values(run_id: UUID | None, names: Collection[str]) -> dict[str, Any]:

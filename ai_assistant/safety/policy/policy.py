@@ -16,6 +16,7 @@ from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule, fits, pattern_error
 from ai_assistant.models.row_cache import RowCache
+from ai_assistant.safety.identity.permissions import groups_of
 from ai_assistant.types import Decision, ToolDefinition, Verdict
 
 logger = logging.getLogger("ai_assistant")
@@ -114,7 +115,7 @@ def tool_verdict(
     """
     rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
     if any(rule.group_id is not None for rule in rules):
-        own = _groups_of(user)
+        own = groups_of(user) if user is not None else ()
         rules = [
             rule for rule in rules if rule.group_id is None or rule.group_id in own
         ]
@@ -126,11 +127,25 @@ def tool_verdict(
     return verdict
 
 
-def is_denied(tool: ToolDefinition, *, user: Any = None, module: str = "") -> bool:
-    """Return whether `tool_verdict` would deny it, without building the reason."""
-    if tool.approval.policy != "deny" and not any(
-        rule.decision == "deny" for rule in site_rules()
-    ):
+def denies_any() -> bool:
+    """Return whether any rule of the site denies. Seldom asks the database."""
+    return any(rule.decision == "deny" for rule in site_rules())
+
+
+def is_denied(
+    tool: ToolDefinition,
+    *,
+    user: Any = None,
+    module: str = "",
+    denies: bool | None = None,
+) -> bool:
+    """
+    Return whether `tool_verdict` would deny it, without building the reason.
+
+    `denies` is what `denies_any` has just returned, if many tools are asked about.
+    """
+    denies = denies_any() if denies is None else denies
+    if tool.approval.policy != "deny" and not denies:
         return False
     return tool_verdict(tool, user=user, module=module).decision == "deny"
 
@@ -187,16 +202,3 @@ def _by_effect(tool: ToolDefinition) -> Verdict:
         "destructive": ("ask", _("Asks because it may remove data for good.")),
     }[tool.effect]
     return Verdict(decision=decision, reason=reason, source="default")  # type: ignore[arg-type] # as above
-
-
-def _groups_of(user: Any) -> frozenset[Any]:
-    """Return the keys of the user's groups; asked once for an instance."""
-    groups = getattr(user, "groups", None)
-    if user is None or groups is None or user.pk is None:
-        return frozenset()
-    group_ids: frozenset[Any] | None = getattr(user, "_assistant_groups", None)
-    if group_ids is None:
-        group_ids = frozenset(groups.values_list("pk", flat=True))
-        # As Django keeps permissions: an instance is loaded again for each call.
-        user._assistant_groups = group_ids  # noqa: SLF001
-    return group_ids

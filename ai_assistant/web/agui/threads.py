@@ -6,7 +6,13 @@ from uuid import UUID
 from ag_ui.core import BaseEvent, MessagesSnapshotEvent, StateSnapshotEvent
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.queries import active_run, conversations, is_anothers, last_run
+from ai_assistant.engine.queries import (
+    active_run,
+    conversation_of,
+    is_anothers,
+    last_run,
+    thread_of,
+)
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.agui.interrupts import open_interrupts
 from ai_assistant.render.agui.messages import messages_of
@@ -35,11 +41,10 @@ def find_thread(user: Any, thread: str) -> "Conversation | None":
     """
     if not thread:
         return None  # conversations of other channels have no thread id
-    rows = conversations(user.pk)
     conversation_id = own_id(thread)
     if conversation_id is None:
-        return rows.filter(thread_id=thread).first()
-    conversation = rows.filter(pk=conversation_id).first()
+        return thread_of(user.pk, thread)
+    conversation = conversation_of(user.pk, conversation_id)
     if conversation is None and is_anothers(user.pk, conversation_id):
         raise no_thread(thread)
     return conversation

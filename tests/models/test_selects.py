@@ -1,0 +1,118 @@
+"""Rows that are read by constant SQL are those that Django would have read."""
+
+import uuid
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, User
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection, models
+from django.test.utils import CaptureQueriesContext, isolate_apps
+
+from ai_assistant.models import Conversation
+from ai_assistant.models.selects import (
+    changed_row,
+    has_row,
+    is_plain,
+    read_row,
+    row_by_key,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada():
+    return get_user_model().objects.create_user("ada", email="ada@example.com")
+
+
+@pytest.fixture
+def conversation(ada):
+    return Conversation.objects.create(owner=ada, title="ä \U0001f600")
+
+
+def fields(row):
+    names = [field.attname for field in row._meta.concrete_fields]
+    return {name: getattr(row, name) for name in names}
+
+
+class TestReadRow:
+    def test_row_is_as_django_reads_it(self, conversation):
+        hex_or_uuid = Conversation._meta.pk.get_db_prep_value(
+            conversation.pk, connection=connection
+        )
+
+        found = read_row(Conversation, "id = %s", [hex_or_uuid])
+
+        assert fields(found) == fields(Conversation.objects.get())
+        assert not found._state.adding
+        assert found._state.db == "default"
+
+    def test_row_that_is_not_there(self):
+        assert read_row(Conversation, "title = %s", ["none"]) is None
+
+    def test_changed_row_is_as_it_is_then(self, conversation):
+        found = changed_row(
+            Conversation, "title = %s", "title = %s", ["New", conversation.title]
+        )
+
+        assert fields(found) == fields(Conversation.objects.get())
+        assert found.title == "New"
+
+
+class TestRowByKey:
+    def test_user_is_as_django_reads_it(self, ada):
+        found = row_by_key(User, ada.pk)
+
+        assert fields(found) == fields(User.objects.get())
+
+    @pytest.mark.parametrize("key", [0, None])
+    def test_key_without_a_row(self, key):
+        assert row_by_key(User, key) is None
+
+    def test_manager_that_leaves_rows_out_is_asked(self, conversation, monkeypatch):
+        class Titled(models.Manager):
+            def get_queryset(self):
+                return super().get_queryset().exclude(title="")
+
+        manager = Titled()
+        manager.model = Conversation
+        is_plain.cache_clear()
+        monkeypatch.setattr(Conversation._meta, "default_manager", manager)
+        try:
+            assert row_by_key(Conversation, conversation.pk) == conversation
+            Conversation.objects.update(title="")
+            assert row_by_key(Conversation, conversation.pk) is None
+        finally:
+            is_plain.cache_clear()
+
+    @isolate_apps("tests.testapp")
+    def test_row_of_two_tables_is_left_to_django(self):
+        class Person(User):
+            class Meta:
+                app_label = "testapp"
+
+        assert not is_plain(Person)
+        assert is_plain(User)
+        assert is_plain(Group)
+
+    def test_key_of_no_number_is_refused(self):
+        with pytest.raises((TypeError, ValueError)):
+            row_by_key(User, uuid.uuid4().hex)
+
+    def test_row_is_there(self, ada):
+        assert has_row(User, ada.pk)
+        assert not has_row(User, 0)
+
+    def test_session_is_there(self):
+        store = SessionStore()
+        store.create()
+
+        assert has_row(SessionStore.get_model_class(), store.session_key)
+        assert not has_row(SessionStore.get_model_class(), "none")
+
+    def test_one_statement(self, ada):
+        with CaptureQueriesContext(connection) as seen:
+            row_by_key(User, ada.pk)
+
+        assert len(seen) == 1
