@@ -9,9 +9,8 @@ from django.db import connection, models
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField, time_sql
-from ai_assistant.models.inserts import insert_row
+from ai_assistant.models.raw_sql import changed_row, insert_row, read_row
 from ai_assistant.models.run import Run, SentFields
-from ai_assistant.models.selects import changed_row, read_row
 from ai_assistant.types import UserKey
 
 OWN = "owner_id = %s AND deleted_at IS NULL AND parent_call_id IS NULL"

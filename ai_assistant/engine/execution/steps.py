@@ -32,7 +32,7 @@ from ai_assistant.events import (
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Message, QueuedMessage
-from ai_assistant.models.inserts import insert_row
+from ai_assistant.models.raw_sql import insert_row
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budgets.ledger import ledger_row, settle

@@ -37,7 +37,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.hooks.state import of_site
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.inserts import insert_row
+from ai_assistant.models.raw_sql import insert_row
 from ai_assistant.models.run import (
     UNFINISHED,
     Channel,

@@ -9,7 +9,7 @@ from uuid import UUID
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Event
 from ai_assistant.models.event import RunEvent
-from ai_assistant.models.inserts import insert_rows
+from ai_assistant.models.raw_sql import insert_rows
 from ai_assistant.models.run import UNFINISHED
 
 

@@ -9,6 +9,7 @@ from django.utils.http import urlencode
 
 from ai_assistant import conf
 from ai_assistant.engine.queries import waiting_interrupts
+from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, RunState
@@ -23,7 +24,9 @@ ASKS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
 
 def overview_entry(user: Any) -> Entry:
     """Return what `overview.html` draws for a user: each part by its own permission."""
-    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = timezone.localtime(clock.now()).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
     entry: Entry = {"waiting": _waiting(user)}
     if user.is_superuser:
         entry["profiles"] = _profiles()

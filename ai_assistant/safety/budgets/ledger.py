@@ -8,7 +8,7 @@ from django.db.models import F, Q, QuerySet
 
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now, free
-from ai_assistant.models.inserts import insert_row
+from ai_assistant.models.raw_sql import insert_row
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.safety.budgets.enforcement import tokens_of

@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 from django.db import connections
 
 from ai_assistant import conf
-from ai_assistant.models.selects import is_plain, row_by_key
+from ai_assistant.models.raw_sql import is_plain, row_by_key
 from ai_assistant.types import ToolDefinition, UserKey
 
 VIEW = "ai_assistant.view_assistant"

@@ -28,8 +28,8 @@ from django.utils.translation import gettext as _
 from ai_assistant.exceptions import AssistantError, Refused
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import QueuedMessage
+from ai_assistant.models.raw_sql import has_row
 from ai_assistant.models.run import Channel, Run, SessionFields
-from ai_assistant.models.selects import has_row
 from ai_assistant.models.token import AccessToken
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use

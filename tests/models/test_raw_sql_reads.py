@@ -10,7 +10,7 @@ from django.db import connection, models
 from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from ai_assistant.models import Conversation
-from ai_assistant.models.selects import (
+from ai_assistant.models.raw_sql import (
     changed_row,
     has_row,
     is_plain,
@@ -51,10 +51,15 @@ class TestReadRow:
     def test_row_that_is_not_there(self):
         assert read_row(Conversation, "title = %s", ["none"]) is None
 
-    def test_changed_row_is_as_it_is_then(self, conversation):
-        found = changed_row(
-            Conversation, "title = %s", "title = %s", ["New", conversation.title]
+    @pytest.mark.parametrize("is_old", [False, True], ids=["new", "old SQLite"])
+    def test_changed_row_is_as_it_is_then(self, conversation, is_old, monkeypatch):
+        if is_old:
+            features = connection.features
+            monkeypatch.setattr(features, "can_return_columns_from_insert", False)
+        own = Conversation._meta.get_field("owner").get_db_prep_value(
+            conversation.owner_id, connection=connection
         )
+        found = changed_row(Conversation, "title = %s", "owner_id = %s", ["New", own])
 
         assert fields(found) == fields(Conversation.objects.get())
         assert found.title == "New"

@@ -1,16 +1,17 @@
 """
-Insert the rows of every message, by SQL that is composed once.
+Insert and read the rows of every message, by SQL that is composed once.
 
 Django composes that of a queryset anew each time, which takes longer than the
-statement itself. Values are prepared by the fields; no signal is sent.
+statement itself. Values are prepared and converted by the fields, and rows are made as
+ever; no signal is sent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, connections, router
 from django.db.models import (
     AutoField,
     BooleanField,
@@ -22,12 +23,16 @@ from django.db.models import (
     OneToOneField,
     PositiveIntegerField,
     PositiveSmallIntegerField,
+    QuerySet,
     TextField,
     UUIDField,
 )
+from django.db.models.manager import BaseManager
 
 from ai_assistant.models.clock import SERVER_TIME, DatabaseTimeField
 
+M = TypeVar("M", bound=Model)
+Convert = Callable[[Any, Any, Any], Any]
 Columns = Mapping[str, tuple[str, Sequence[Any]]]  # SQL and its arguments, by name
 # What such a field hands to the database as it is. Most values of most rows are that:
 # to ask the field takes longer than all the rest of an insert.
@@ -150,3 +155,106 @@ def _is_of_server(field: "Field[Any, Any]", vendor: str) -> bool:
     if vendor != "postgresql" or not isinstance(field, DatabaseTimeField):
         return False
     return bool(field.auto_now or field.auto_now_add)
+
+
+# --- reading ---
+
+
+def read_row(model: type[M], where: str, arguments: Sequence[Any]) -> M | None:
+    """Return the row of ours for which `where` holds, as SQL; None if there is none."""
+    columns = _names(model, connection.alias)
+    sql = f"SELECT {columns} FROM {model._meta.db_table} WHERE {where}"
+    return _row(model, connection, sql, arguments)
+
+
+def changed_row(
+    model: type[M], to: str, where: str, arguments: Sequence[Any]
+) -> M | None:
+    """Change the row of ours for which `where` holds, before and after; return it."""
+    sql = f"UPDATE {model._meta.db_table} SET {to} WHERE {where}"
+    if connection.features.can_return_columns_from_insert:
+        columns = _names(model, connection.alias)
+        return _row(model, connection, f"{sql} RETURNING {columns}", arguments)
+    with connection.cursor() as cursor:  # an old SQLite
+        cursor.execute(sql, arguments)
+    return read_row(model, where, arguments[to.count("%s") :])
+
+
+def row_by_key(model: type[M], key: object) -> M | None:
+    """Return the row of any model by its key, as its default manager finds it."""
+    if not is_plain(model):
+        return model._default_manager.filter(pk=key).first()
+    using = connections[router.db_for_read(model)]
+    columns = _names(model, using.alias)
+    return _row(model, using, *_by_key(model, columns, key, using))
+
+
+def has_row(model: type[Model], key: object) -> bool:
+    """Return whether a row of any model is there, for its default manager."""
+    if not is_plain(model):
+        return model._default_manager.filter(pk=key).exists()
+    using = connections[router.db_for_read(model)]
+    with using.cursor() as cursor:
+        cursor.execute(*_by_key(model, "1", key, using))
+        return cursor.fetchone() is not None
+
+
+def _by_key(
+    model: type[Model], columns: str, key: object, using: Any
+) -> tuple[str, list[Any]]:
+    pk, quoted = model._meta.pk, using.ops.quote_name
+    table, own = quoted(model._meta.db_table), quoted(str(pk.column))
+    sql = f"SELECT {columns} FROM {table} WHERE {own} = %s"
+    return sql, [pk.get_db_prep_value(key, using)]
+
+
+def _row(model: type[M], using: Any, sql: str, arguments: Sequence[Any]) -> M | None:
+    with using.cursor() as cursor:
+        cursor.execute(sql, arguments)
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    names, converted = _converters(model, using.alias)
+    values = list(found)
+    for index, column, converters in converted:
+        for convert in converters:
+            values[index] = convert(values[index], column, using)
+    return model.from_db(using.alias, names, values)
+
+
+@lru_cache
+def _names(model: type[Model], alias: str) -> str:
+    """Return the names of all columns, quoted: `index` is a word of SQL."""
+    quoted = connections[alias].ops.quote_name
+    return ", ".join(quoted(str(field.column)) for field in model._meta.concrete_fields)
+
+
+@lru_cache
+def _converters(
+    model: type[Model], alias: str
+) -> tuple[list[str], list[tuple[int, Any, list[Convert]]]]:
+    """Return the names of the columns, and how values of them become Python's."""
+    using = connections[alias]
+    fields = model._meta.concrete_fields
+    found = []
+    for index, field in enumerate(fields):
+        column = field.get_col(model._meta.db_table)
+        own = [
+            *using.ops.get_db_converters(column),
+            *column.get_db_converters(using),
+        ]
+        if own:
+            found.append((index, column, own))
+    return [field.attname for field in fields], found
+
+
+@lru_cache
+def is_plain(model: type[Model]) -> bool:
+    """Return whether its default manager finds all rows of its one table, as they are."""
+    manager: Any = model._default_manager
+    return (
+        type(manager).get_queryset is BaseManager.get_queryset
+        and manager._queryset_class is QuerySet  # noqa: SLF001
+        and model._meta.concrete_fields == model._meta.local_concrete_fields
+        and model._meta.pk.column is not None
+    )

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ai_assistant.models import Conversation, Message, Run
 from ai_assistant.models.event import RunEvent
-from ai_assistant.models.inserts import insert_row, insert_rows
+from ai_assistant.models.raw_sql import insert_row, insert_rows
 from ai_assistant.models.run import Step
 from ai_assistant.models.usage import UsageLedger
 
