@@ -99,8 +99,6 @@ SCRIPTS: dict[str, list[Any]] = {
     "slow-failure": [
         [text("This takes a while and then ends badly.", rate=8), {"op": "cut"}],
     ],
-    # takes longer than somebody may want to look at it
-    "lasting": [[text("It takes a while. " * 8, rate=3)]],
     "fails-once": [[status(500, "Try later.", times=2), text("At last.")]],
     "think-and-call": [
         [reasoning("First comes a look."), call("echo", {"text": "a look"})],

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser import scenes
 from tests.browser.panel import Panel
 from tests.browser.theatre import PHONE, Theatre, theatre
-from tests.thorough import part
+from tests.thorough import share
 
 OURS = [["#aia"], ["#aia-launcher"]]
 # A text box of several lines that offers a list: a combobox to who listens, for which
@@ -31,6 +31,7 @@ FADED = """async () => {
   await Promise.allSettled(fades.map((one) => one.finished));
 }"""
 THEMES = ("light", "dark")
+SCENE_S = 30  # at most, on a busy machine
 FLOATING = (scenes.empty, scenes.done, scenes.approval, scenes.error)
 ON_PHONE = (scenes.empty, scenes.done, scenes.approval, scenes.question, scenes.closed)
 
@@ -74,27 +75,27 @@ def checked(house: Theatre, scene: scenes.Scene, *, float_: bool = False, **more
 
 
 @pytest.mark.scenario(39)
-class TestEveryState:
-    @pytest.mark.parametrize("scene", part(scenes.SCENES, every=9), ids=scenes.name_of)
-    def test_docked(self, house: Theatre, scene: scenes.Scene) -> None:
-        assert checked(house, scene) == []
+@pytest.mark.timeout(SCENE_S * len(scenes.SCENES))
+def test_axe_finds_nothing_docked_floating_and_on_a_phone(
+    house: Theatre, subtests: pytest.Subtests
+) -> None:
+    for scene in share(scenes.SCENES, every=12):
+        with subtests.test(docked=scenes.name_of(scene)):
+            assert checked(house, scene) == []
+    for scene in share(FLOATING, every=4):
+        with subtests.test(floating=scenes.name_of(scene)):
+            assert checked(house, scene, float_=True) == []
+    for scene in share(ON_PHONE, every=5):
+        with subtests.test(phone=scenes.name_of(scene)):
+            assert checked(house, scene, **PHONE) == []
+    with subtests.test("a fault made on purpose is found, or all above shows nothing"):
+        assert any("label" in fault for fault in faults_without_a_label(house))
 
-    @pytest.mark.parametrize("scene", part(FLOATING, every=2), ids=scenes.name_of)
-    def test_floating(self, house: Theatre, scene: scenes.Scene) -> None:
-        assert checked(house, scene, float_=True) == []
 
-    @pytest.mark.parametrize("scene", part(ON_PHONE, every=2), ids=scenes.name_of)
-    def test_every_state_on_a_phone(self, house: Theatre, scene: scenes.Scene) -> None:
-        assert checked(house, scene, **PHONE) == []
-
-
-class TestAxeItself:
-    def test_axe_itself_is_let_see(self, house: Theatre) -> None:
-        """A fault made on purpose is found, or all of the above shows nothing."""
-        with house.play(scenes.empty) as panel:
-            panel.page.evaluate(
-                "() => document.getElementById('aia-input').labels[0].remove()"
-                " ?? document.getElementById('aia-input').removeAttribute('placeholder')"
-            )
-
-            assert any("label" in fault for fault in faults(panel.page))
+def faults_without_a_label(house: Theatre) -> list[str]:
+    with house.play(scenes.empty) as panel:
+        panel.page.evaluate(
+            "() => document.getElementById('aia-input').labels[0].remove()"
+            " ?? document.getElementById('aia-input').removeAttribute('placeholder')"
+        )
+        return faults(panel.page)

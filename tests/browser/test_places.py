@@ -131,6 +131,7 @@ class TestWindow:
             assert box(tab) == after
 
         with subtests.test("a double click on an edge puts all back"):
+            drag(tab, '[data-grip="top start"]', -100, 100)
             tab.page.locator('[data-grip="top start"]').dblclick()
             tab.wait(lambda: at_home(tab), "the window in its corner")
 
@@ -283,8 +284,9 @@ PLACES = """(selectors) => selectors.map((selector) => {
 # How the panel was left, where, and what must not move there; on the list, nothing at all.
 LOADED_PAGES = (
     ("o=1&m=dock&w=480", "/admin/auth/user/", ["#aia-input", "#aia-empty", "#content"]),
-    ("o=1&m=float&w=440&p=28.20.6", FORM, ["#aia-input", "#aia-empty"]),
-    ("o=1&m=dock&w=480", f"{LIST}1/change/", ["#aia-input", "#aia-empty"]),
+    ("o=1&m=float&w=440&p=28.20.6", "/admin/auth/user/", ["#aia-input", "#content"]),
+    ("o=1&m=dock&w=400", FORM, ["#aia-input", "#aia-empty"]),
+    ("o=1&m=dock&w=400", f"{LIST}1/change/", ["#aia-input", "#aia-empty"]),
 )
 
 
@@ -296,7 +298,7 @@ def test_open_panel_and_its_greeting_are_there_first_and_shift_nothing(tab, subt
     tab.page.evaluate("localStorage['django.admin.navSidebarIsOpen'] = 'false'")
     for cookie, path, selectors in LOADED_PAGES:
         leave(tab, cookie)
-        with subtests.test(path=path):
+        with subtests.test(path=path, cookie=cookie):
             first, last = places_before_and_after_the_script(tab, path, selectors)
             assert first[0][2] > 0
             assert last == first
