@@ -11,7 +11,8 @@ from playwright.sync_api import Error, Locator, Page
 
 # Nobody waits so long on a machine of one's own; one that others share may need it.
 WAIT_S = 120.0
-LOOK_MS, LATER_MS = 50, 150  # between two looks at a page: soon, and after a second
+# Between two looks at a page: soon, and after a second. Each costs as much as a frame.
+LOOK_MS, LATER_MS = 70, 250
 ANSWER_MS = 300  # in which most answers are there
 FINAL = ("idle", "stopped", "error", "limited")
 WAITING = ("waiting-approval", "waiting-answer")

@@ -53,6 +53,15 @@ SCRIPTS: dict[str, list[Any]] = {
         ],
         [text(REPORT, rate=RATE)],
     ],
+    # the same at once
+    "quick-report": [
+        [
+            reasoning("The person wants a report. First comes a look."),
+            text("One look first, then the report."),
+            call("echo", {"text": "a look"}),
+        ],
+        [text(REPORT, rate=200)],
+    ],
     # another text each time that it is told, after a call
     "approval": [
         [text("This needs a yes."), call("needs_approval", {"text": "a wish"})],

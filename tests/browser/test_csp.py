@@ -25,7 +25,7 @@ HTMX_WITH_CSP = {
 
 def go_through(panel: Panel) -> None:
     """Ask, approve, answer, stop and look at the list, as a person does."""
-    panel.ask("[[script:report]]")
+    panel.ask("[[script:quick-report]]")
     assert panel.wait_done().text.strip().endswith("the report ends here.")
     panel.ask("[[script:approval]]")
     panel.wait_state("waiting-approval")

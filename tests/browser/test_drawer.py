@@ -310,6 +310,7 @@ class TestList:
             expect(panel.page.locator("#aia-history")).not_to_be_visible()
             expect(panel.page.locator("#aia-list")).to_be_focused()
 
+        panel.reload()  # nothing is about to draw the list anew
         panel.list_conversations()
         with subtests.test("a refusal is told above the list"):
             self.refusal_is_told(panel, second)

@@ -158,10 +158,10 @@ def test_answer_and_approval_come_by_polling(visit: Visit, server: DemoServer) -
     with Proxy(server.port) as proxy:
         proxy.refuses_sockets = True
         polling = visit(server, url=proxy.url).panel()
-        polling.ask("[[script:report]]")
+        polling.ask("[[script:quick-report]]")
         answer = polling.wait_done()
         assert answer.text.strip().endswith("the report ends here.")
-        assert polling.asked() == ["[[script:report]]"]
+        assert polling.asked() == ["[[script:quick-report]]"]
         assert polling.repeated_ids() == []
 
         polling.ask("[[script:approval]]")
@@ -180,7 +180,7 @@ class TestWithoutChannelLayer:
     ) -> None:
         server = own_server(env={"TESTS_LAYER": "deaf"})
         panel = visit(server).panel()
-        answer = panel.ask_and_wait("[[script:report]]")
+        answer = panel.ask_and_wait("[[script:quick-report]]")
         assert answer.text.strip().endswith("the report ends here.")
         panel.ask("[[script:approval]]")
         panel.wait_state("waiting-approval")
