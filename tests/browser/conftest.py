@@ -121,14 +121,24 @@ def regular(browser: Browser, server: DemoServer) -> Iterator[Visitor]:
 
 
 @pytest.fixture
-def panel(regular: Visitor, request: pytest.FixtureRequest) -> Iterator[Panel]:
-    """The open panel of the admin, in a new conversation on the shared server."""
+def tab(regular: Visitor, request: pytest.FixtureRequest) -> Iterator[Panel]:
+    """
+    A tab of the admin without a page yet, on the shared server.
+
+    The panel of its pages is open, in a new conversation.
+    """
     tab = regular.start_over()
-    tab.goto()
     yield tab
     if request.node.stash.get(FAILED, False):
         _take_pictures([regular], request.node)
     assert regular.watch.take() == []
+
+
+@pytest.fixture
+def panel(tab: Panel) -> Panel:
+    """The open panel on the first page of the admin."""
+    tab.goto()
+    return tab
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,9 @@ from playwright.sync_api import Error, Locator, Page
 
 # Nobody waits so long on a machine of one's own; one that others share may need it.
 WAIT_S = 120.0
-LOOK_MS, LATER_MS = 50, 150  # between two looks at a page: soon, and after a second
+# Between two looks at a page: soon, and after a second. Each costs as much as a frame.
+LOOK_MS, LATER_MS = 70, 250
+ANSWER_MS = 300  # in which most answers are there
 FINAL = ("idle", "stopped", "error", "limited")
 WAITING = ("waiting-approval", "waiting-answer")
 
@@ -255,6 +258,18 @@ class Panel:
 
     def wait_state(self, *states: str) -> None:
         self.wait(lambda: self.state in states, f"state {states}")
+
+    def reload_until(self, *states: str) -> None:
+        """Reload, as a person without JavaScript does, until it is in such a state."""
+
+        def is_there() -> bool:
+            with suppress(Error):  # the form's own navigation may be under way
+                self.page.reload()
+            return self.state in states
+
+        if self.state not in states:
+            self.page.wait_for_timeout(ANSWER_MS)
+            self.wait(is_there, f"state {states}")
 
     def wait_text(self, text: str) -> None:
         """Wait until the last answer contains `text`."""

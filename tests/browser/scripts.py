@@ -53,6 +53,15 @@ SCRIPTS: dict[str, list[Any]] = {
         ],
         [text(REPORT, rate=RATE)],
     ],
+    # the same at once
+    "quick-report": [
+        [
+            reasoning("The person wants a report. First comes a look."),
+            text("One look first, then the report."),
+            call("echo", {"text": "a look"}),
+        ],
+        [text(REPORT, rate=200)],
+    ],
     # another text each time that it is told, after a call
     "approval": [
         [text("This needs a yes."), call("needs_approval", {"text": "a wish"})],
@@ -99,8 +108,6 @@ SCRIPTS: dict[str, list[Any]] = {
     "slow-failure": [
         [text("This takes a while and then ends badly.", rate=8), {"op": "cut"}],
     ],
-    # takes longer than somebody may want to look at it
-    "lasting": [[text("It takes a while. " * 8, rate=3)]],
     "fails-once": [[status(500, "Try later.", times=2), text("At last.")]],
     "think-and-call": [
         [reasoning("First comes a look."), call("echo", {"text": "a look"})],

@@ -25,7 +25,7 @@ WIDE = "| " + " | ".join(f"a rather long column {n}" for n in range(12)) + " |\n
 WIDE += "|" + "---|" * 12 + "\n| " + " | ".join("value" for _ in range(12)) + " |"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 OBJECT = {"model": "questionnaires.questionnaire", "id": 4}
-ENDLESS = "[[script:stream tokens=3000 rate=60]]"  # is stopped
+ENDLESS = "[[script:stream tokens=3000 rate=90]]"  # is stopped
 COPIED = """async () => {
   const [item] = await navigator.clipboard.read();
   const read = async (type) => (await item.getType(type)).text();
@@ -33,10 +33,34 @@ COPIED = """async () => {
     await Promise.all(item.types.map(async (type) => [type, await read(type)])));
 }"""
 # Plain http: the new clipboard is kept aside, for the test alone.
-WITHOUT_CLIPBOARD = """
+WITHOUT_CLIPBOARD = """() => {
   window.kept = navigator.clipboard;
   Object.defineProperty(navigator, "clipboard", { value: undefined });
-"""
+}"""
+RESTS = """() => {
+  const { scrollTop } = document.querySelector("#aia-scroll");
+  const rests = window.restedAt === scrollTop;
+  window.restedAt = scrollTop;
+  return rests;
+}"""
+# Where the last question stands, in each frame.
+WATCH_TOPS = """() => {
+  window.tops = [];
+  const question = [...document.querySelectorAll(".aia-msg[data-role=user]")].at(-1);
+  const look = () => {
+    window.tops.push(question.getBoundingClientRect().top);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+SELECT = """(place) => {
+  const blocks = [...document.querySelectorAll(".aia-body > .aia-b")];
+  getSelection().selectAllChildren(blocks.at(place));
+  return getSelection().toString();
+}"""
+QUESTION = ".aia-msg[data-role=user]"
+GAP = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
+OPACITY = "node => getComputedStyle(node).opacity"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,6 +78,8 @@ def scripts(model: ModelServerProcess) -> None:
             [text(ANSWER)],
         ],
     )
+    words = "It begins with these words, of which there are more than twenty. " * 2
+    hold = {"op": "hold", "name": "folds"}
     model.script(
         "folds",
         [
@@ -61,14 +87,14 @@ def scripts(model: ModelServerProcess) -> None:
                 {"op": "reasoning", "text": "Look first."},
                 call("echo", {"text": "a look"}),
             ],
-            [{"op": "story", "tokens": 120, "rate": 40}],
+            [text(words), hold, text("It ends here.")],
         ],
     )
-    words = "It begins with these words, of which there are more than eight. "
-    beginning = text(words, rate=25)
-    rest = {"op": "story", "tokens": 40, "rate": 25}
-    model.script("short", [[beginning, {"op": "hold", "name": "short"}, rest]])
-    model.script("story", [[{"op": "story", "tokens": 600, "rate": 60}]])
+    hold = {"op": "hold", "name": "short"}
+    rest = {"op": "story", "tokens": 30, "rate": 40}
+    model.script("short", [[text(words), hold, rest]])
+    model.script("story", [[{"op": "story", "tokens": 120, "rate": 40}]])
+    model.script("long", [[text("One line.\n\n" * 40)]])
     model.script("held-tail", [held("tail")])
     model.script("held-room", [held("room")])
 
@@ -97,28 +123,37 @@ def top_of(panel: Panel, selector: str) -> float:
     )
 
 
-@pytest.fixture
-def copying(visit: Visit, server: DemoServer) -> Callable[..., Panel]:
-    """Open a panel whose page may use the clipboard, with an answer in it."""
+def gap(panel: Panel) -> float:
+    """How far the conversation's box is from its end."""
+    return float(panel.page.locator("#aia-scroll").evaluate(GAP))
 
-    def start(script: str = "") -> Panel:
-        visitor = visit(server)
-        visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        if script:
-            visitor.context.add_init_script(script)
-        panel = visitor.panel()
-        panel.ask_and_wait("[[script:answer]]")
-        return panel
 
-    return start
+def stop(panel: Panel) -> None:
+    panel.stop()
+    panel.wait_state("stopped")
 
 
 class TestCopy:
     @pytest.mark.scenario(13)
-    def test_copy_of_an_answer_is_rich_and_markdown(
-        self, copying: Callable[..., Panel]
+    def test_answer_its_markdown_and_its_code_are_copied_on_https_and_http(
+        self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
     ) -> None:
-        panel = copying()
+        visitor = visit(server)
+        visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        panel = visitor.panel()
+        panel.ask_and_wait("[[script:answer]]")
+        for fact in (
+            self.answer_is_rich_and_markdown,
+            self.markdown_is_alone,
+            self.code_is_alone,
+            self.answer_is_saved_as_a_file,
+            self.plain_http_copies_the_same,
+            self.not_allowed_selects_what_to_copy,
+        ):
+            with subtests.test(fact.__name__):
+                fact(panel)
+
+    def answer_is_rich_and_markdown(self, panel: Panel) -> None:
         button(panel, "Copy").click()
         panel.page.locator("#aia-say", has_text="Copied").wait_for(state="attached")
 
@@ -131,40 +166,43 @@ class TestCopy:
         assert "<button" not in copied["text/html"]
         assert "aia-" not in copied["text/html"]
 
-    def test_copy_as_markdown_alone(self, copying: Callable[..., Panel]) -> None:
-        panel = copying()
+    def markdown_is_alone(self, panel: Panel) -> None:
         button(panel, "More").click()
         button(panel, "Copy as Markdown").click()
-        panel.page.locator("#aia-say", has_text="Copied").wait_for(state="attached")
-
-        assert panel.page.evaluate(COPIED) == {"text/plain": ANSWER}
+        self.wait_copied(panel, {"text/plain": ANSWER})
         assert not button(panel, "Copy as Markdown").is_visible()
 
-    def test_copy_of_code(self, copying: Callable[..., Panel]) -> None:
-        panel = copying()
+    def code_is_alone(self, panel: Panel) -> None:
         panel.log.locator(".aia-code").hover()
         button(panel, "Copy the code").click()
-        panel.page.locator("#aia-say", has_text="Copied").wait_for(state="attached")
+        code = "for one in all:\n    print(one)\n"
+        self.wait_copied(panel, {"text/plain": code})
 
-        assert panel.page.evaluate(COPIED) == {
-            "text/plain": "for one in all:\n    print(one)\n"
-        }
-
-    def test_copy_on_plain_http(self, copying: Callable[..., Panel]) -> None:
-        panel = copying(WITHOUT_CLIPBOARD)
-        button(panel, "Copy").click()
-        panel.page.locator("#aia-say", has_text="Copied").wait_for(state="attached")
-
-        copied = panel.page.evaluate(
-            COPIED.replace("navigator.clipboard", "window.kept")
+    def wait_copied(self, panel: Panel, wanted: dict[str, str]) -> None:
+        panel.wait(
+            lambda: panel.page.evaluate(COPIED) == wanted, f"{wanted} in the clipboard"
         )
-        assert copied["text/plain"] == ANSWER
-        assert "<table" in copied["text/html"]
 
-    def test_copy_that_is_not_allowed_selects_what_to_copy(
-        self, copying: Callable[..., Panel]
-    ) -> None:
-        panel = copying(f"{WITHOUT_CLIPBOARD} document.execCommand = () => false;")
+    def answer_is_saved_as_a_file(self, panel: Panel) -> None:
+        button(panel, "More").click()
+        with panel.page.expect_download() as download:
+            panel.log.get_by_role("link", name="Save as Markdown").click()
+
+        assert download.value.path().read_text() == f"{ANSWER}\n"
+        assert download.value.suggested_filename.endswith(".md")
+
+    def plain_http_copies_the_same(self, panel: Panel) -> None:
+        panel.page.evaluate(WITHOUT_CLIPBOARD)
+        button(panel, "Copy").click()
+        kept = COPIED.replace("navigator.clipboard", "window.kept")
+        panel.wait(
+            lambda: panel.page.evaluate(kept).get("text/plain") == ANSWER,
+            "the answer in the clipboard",
+        )
+        assert "<table" in panel.page.evaluate(kept)["text/html"]
+
+    def not_allowed_selects_what_to_copy(self, panel: Panel) -> None:
+        panel.page.evaluate("() => { document.execCommand = () => false; }")
         button(panel, "Copy").click()
         panel.page.get_by_text("The text is selected: press Ctrl+C.").wait_for()
 
@@ -172,28 +210,118 @@ class TestCopy:
         assert "Knee" in selected
         assert "print(one)" in selected
 
-    def test_copy_is_saved_as_a_file(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:answer]]")
-        button(panel, "More").click()
-        with panel.page.expect_download() as download:
-            panel.log.get_by_role("link", name="Save as Markdown").click()
 
-        saved = download.value.path().read_text()
-        assert saved == f"{ANSWER}\n"
-        assert download.value.suggested_filename.endswith(".md")
+class TestJudged:
+    def test_feedback_by_mouse_and_keys_says_why_and_is_kept(
+        self, panel: Panel, subtests: pytest.Subtests
+    ) -> None:
+        panel.ask_and_wait("[[script:hello]]")
+        panel.ask_and_wait("[[script:hello]]")
+        with subtests.test("the bar of an older answer shows on hover and focus"):
+            self.bars_show_on_hover_and_focus(panel)
+        with subtests.test("pressed, and pressed again"):
+            good = button(panel, "Good answer")
+            for pressed in ("true", "false"):
+                good.click()
+                panel.wait(
+                    lambda said=pressed: good.get_attribute("aria-pressed") == said,
+                    f"aria-pressed={pressed}",
+                )
+                assert good.evaluate("node => node === document.activeElement")
+
+        with subtests.test("by keys, and the reasons"):
+            bad = button(panel, "Bad answer")
+            bad.focus()
+            bad.press("Enter")
+            panel.log.get_by_label("Too slow").wait_for()
+            assert bad.evaluate("node => node === document.activeElement")
+            panel.log.get_by_label("Not what I asked").check()
+            panel.log.get_by_label("What would have been right?").fill("A number.")
+            button(panel, "Send").click()
+            panel.log.get_by_text("Your reasons are noted").wait_for()
+            assert not panel.log.get_by_label("Not what I asked").is_visible()
+
+        panel.reload()
+        panel.log.get_by_text("Your reasons are noted").click()
+        assert panel.log.get_by_label("Not what I asked").is_checked()
+        assert panel.log.locator("textarea").input_value() == "A number."
+
+    def bars_show_on_hover_and_focus(self, panel: Panel) -> None:
+        panel.page.mouse.move(0, 0)
+        older, newest = panel.log.get_by_role("toolbar", name="Answer").all()
+        assert newest.evaluate(OPACITY) == "1"
+        assert older.evaluate(OPACITY) == "0"
+        older.get_by_role("button", name="Good answer").focus()
+        assert older.evaluate(OPACITY) == "1"
+        panel.input.focus()
+        panel.log.locator(".aia-msg[data-role=assistant]").first.hover()
+        assert older.evaluate(OPACITY) == "1"
 
 
-class TestContinue:
-    def test_continue_writes_on_in_the_same_message(self, panel: Panel) -> None:
+class TestParts:
+    def test_touch_sees_all_bars_and_a_wide_table_stays_in_its_box(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        panel = visit(server, **PHONE, is_mobile=True).panel()
+        panel.ask_and_wait("[[script:hello]]")
+        panel.ask_and_wait("[[script:wide]]")
+
+        older = panel.log.get_by_role("toolbar", name="Answer").first
+        assert older.evaluate(OPACITY) == "1"
+        table = panel.log.get_by_role("region")
+        assert table.get_attribute("tabindex") == "0"
+        assert "a rather long column 0" in (table.get_attribute("aria-label") or "")
+        assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+        wider = "node => node.scrollWidth - node.clientWidth"
+        assert panel.page.locator("#aia-scroll").evaluate(wider) == 0
+        assert panel.page.locator("html").evaluate(wider) == 0
+
+    @pytest.mark.scenario(14)
+    def test_folds_open_stay_open_and_an_answer_goes_on_where_it_was_stopped(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("looks are one line, failures stay in sight"):
+            self.looks_are_one_line(panel)
+        panel.new_conversation()
+        with subtests.test("what was opened stays open while it goes on"):
+            self.opened_stays_open(panel, model)
+        panel.new_conversation()
+        with subtests.test("Continue writes on in the same message"):
+            self.continue_writes_on(panel)
+
+    def looks_are_one_line(self, panel: Panel) -> None:
+        panel.ask_and_wait("[[script:looks]]")
+        panel.log.get_by_text("Looked at 2 things").wait_for()
+        cards = panel.card("get_object")
+        assert [one.is_visible() for one in cards.all()] == [False, True]
+        assert cards.last.get_attribute("data-status") == "failed"
+        sources = panel.log.get_by_role("list", name="Sources:")
+        assert sources.get_by_role("link").count() == 1
+        panel.log.get_by_text("Looked at 2 things").click()
+        assert panel.card("list_questionnaires").is_visible()
+
+    def opened_stays_open(self, panel: Panel, model: ModelServerProcess) -> None:
+        panel.ask("[[script:folds]]")
+        panel.wait_words(20)
+        panel.card("echo").locator("summary").click()
+        thought = panel.log.locator(".aia-reasoning")
+        assert thought.get_attribute("open") is None  # closed as the answer began
+        thought.locator("summary").click()
+        model.release("folds")
+        panel.wait_done()
+
+        assert panel.card("echo").locator("details").get_attribute("open") is not None
+        assert panel.card("echo").get_by_text("Asked for").is_visible()
+        assert thought.get_attribute("open") is not None
+
+    def continue_writes_on(self, panel: Panel) -> None:
         panel.ask("[[script:story]]")
         panel.wait_words(20)
-        panel.stop()
-        panel.wait_state("stopped")
+        stop(panel)
         half = panel.answer()
         button(panel, "Continue").click()
         panel.log.get_by_text("Continued").wait_for()
         panel.wait(lambda: len(panel.answer().parts) == 2, "the second part")
-
         panel.wait_state("idle")
         for _ in range(2):  # as it was written, and as it is stored
             assert panel.asked() == ["[[script:story]]"]
@@ -207,188 +335,44 @@ class TestContinue:
             panel.log.get_by_text("Continued").wait_for()
 
 
-class TestFeedback:
-    def test_feedback_is_kept_and_taken_back(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:hello]]")
-        good = button(panel, "Good answer")
-        good.click()
-        panel.wait(lambda: good.get_attribute("aria-pressed") == "true", "pressed")
-        assert good.evaluate("node => node === document.activeElement")
-
-        panel.reload()
-        assert good.get_attribute("aria-pressed") == "true"
-        good.click()
-        panel.wait(lambda: good.get_attribute("aria-pressed") == "false", "taken back")
-        panel.reload()
-        assert good.get_attribute("aria-pressed") == "false"
-
-    def test_feedback_says_why(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:hello]]")
-        button(panel, "Bad answer").click()
-        panel.log.get_by_label("Not what I asked").check()
-        panel.log.get_by_label("What would have been right?").fill("A number.")
-        button(panel, "Send").click()
-
-        panel.log.get_by_text("Your reasons are noted").wait_for()
-        assert not panel.log.get_by_label("Not what I asked").is_visible()
-        panel.reload()
-        panel.log.get_by_text("Your reasons are noted").click()
-        assert panel.log.get_by_label("Not what I asked").is_checked()
-        assert panel.log.locator("textarea").input_value() == "A number."
-
-    def test_feedback_works_by_keyboard(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:hello]]")
-        bad = button(panel, "Bad answer")
-        bad.focus()
-        bad.press("Enter")
-        panel.log.get_by_label("Too slow").wait_for()
-
-        assert bad.evaluate("node => node === document.activeElement")
-
-
-class TestToolbar:
-    def test_toolbar_of_older_answers_shows_on_hover_and_focus(
-        self, panel: Panel
-    ) -> None:
-        panel.ask_and_wait("[[script:hello]]")
-        panel.ask_and_wait("[[script:hello]]")
-        panel.page.mouse.move(0, 0)
-        older, newest = panel.log.get_by_role("toolbar", name="Answer").all()
-        opacity = "node => getComputedStyle(node).opacity"
-
-        assert newest.evaluate(opacity) == "1"
-        assert older.evaluate(opacity) == "0"
-        older.get_by_role("button", name="Good answer").focus()
-        assert older.evaluate(opacity) == "1"
-        panel.input.focus()
-        panel.log.locator(".aia-msg[data-role=assistant]").first.hover()
-        assert older.evaluate(opacity) == "1"
-
-    def test_toolbar_is_always_seen_by_touch(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        panel = visit(server, **PHONE, is_mobile=True).panel()
-        panel.ask_and_wait("[[script:hello]]")
-        panel.ask_and_wait("[[script:hello]]")
-
-        older = panel.log.get_by_role("toolbar", name="Answer").first
-        assert older.evaluate("node => getComputedStyle(node).opacity") == "1"
-
-    def test_toolbar_shows_a_superuser_what_the_answer_was_made_of(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        visitor = visit(server)
-        panel = visitor.panel()
-        panel.ask_and_wait("[[script:looks]]")
-        button(panel, "More").click()
-        with visitor.context.expect_page() as opened:
-            panel.log.get_by_role("link", name="Show raw").click()
-
-        page = opened.value
-        page.get_by_role("heading", name="Tool calls").wait_for()
-        assert page.get_by_role("heading", name="get_object").count() == 2
-        editor = visit(server, "editor").panel()
-        editor.ask_and_wait("[[script:hello]]")
-        assert editor.log.get_by_role("link", name="Show raw").count() == 0
-
-    def test_toolbar_tells_time_and_duration(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:hello]]")
-
-        time = panel.log.get_by_role("toolbar", name="Answer").locator("time")
-        assert time.get_attribute("title")
-        assert " s" in time.locator("..").inner_text()
-
-
-class TestParts:
-    def test_wide_table_stays_in_its_box(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        panel = visit(server, **PHONE).panel()
-        panel.ask_and_wait("[[script:wide]]")
-
-        table = panel.log.get_by_role("region")
-        assert table.get_attribute("tabindex") == "0"
-        assert "a rather long column 0" in (table.get_attribute("aria-label") or "")
-        assert table.evaluate("node => node.scrollWidth > node.clientWidth")
-        wider = "node => node.scrollWidth - node.clientWidth"
-        assert panel.page.locator("#aia-scroll").evaluate(wider) == 0
-        assert panel.page.locator("html").evaluate(wider) == 0
-
-    def test_parts_looks_are_one_line_and_failures_stay_in_sight(
-        self, panel: Panel
-    ) -> None:
-        panel.ask_and_wait("[[script:looks]]")
-
-        panel.log.get_by_text("Looked at 2 things").wait_for()
-        cards = panel.card("get_object")
-        assert cards.count() == 2
-        assert [one.is_visible() for one in cards.all()] == [False, True]
-        assert cards.last.get_attribute("data-status") == "failed"
-        panel.log.get_by_text("Looked at 2 things").click()
-        assert panel.card("list_questionnaires").is_visible()
-        panel.reload()
-        panel.log.get_by_text("Looked at 2 things").wait_for()
-        assert cards.count() == 2
-
-    def test_sources_are_what_was_read(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:looks]]")
-
-        sources = panel.log.get_by_role("list", name="Sources:")
-        assert sources.get_by_role("link").count() == 1
-        assert "questionnaire · Questionnaires" in sources.inner_text()
-        panel.ask_and_wait("[[script:answer]]")
-        assert sources.count() == 1  # this one has read nothing
-
-    @pytest.mark.scenario(14)
-    def test_what_was_opened_stays_open_while_it_goes_on(self, panel: Panel) -> None:
-        panel.ask("[[script:folds]]")
-        panel.wait_words(20)
-        panel.card("echo").locator("summary").click()
-        thought = panel.log.locator(".aia-reasoning")
-        assert thought.get_attribute("open") is None  # closed as the answer began
-        thought.locator("summary").click()
-        panel.wait_done()
-
-        assert panel.card("echo").locator("details").get_attribute("open") is not None
-        assert panel.card("echo").get_by_text("Asked for").is_visible()
-        assert thought.get_attribute("open") is not None
-
-
-class TestScrolling:
+class TestWhileItIsWritten:
     @pytest.mark.scenario(11)
-    def test_reader_who_scrolled_up_does_not_move(self, panel: Panel) -> None:
-        panel.ask_and_wait("[[script:report]]")
-        panel.ask(ENDLESS)
-        panel.wait_words(150)
-        panel.page.locator("#aia-scroll").hover()
-        panel.page.mouse.wheel(0, -300)
-        latest = panel.page.get_by_role("button", name="New text")
-        latest.wait_for()
-        panel.page.wait_for_function(  # the wheel has come to rest
-            """() => {
-              const { scrollTop } = document.querySelector("#aia-scroll");
-              const rests = window.restedAt === scrollTop;
-              window.restedAt = scrollTop;
-              return rests;
-            }""",
-            polling=200,
-        )
-        before = top_of(panel, ".aia-msg[data-role=user]")
-        words = len(panel.answer().text.split())
-        panel.wait_words(words + 60)
-
-        assert top_of(panel, ".aia-msg[data-role=user]") == before
-        latest.click()
-        latest.wait_for(state="hidden")
-        panel.stop()
-        panel.wait_done(2)
-        gap = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
-        assert panel.page.locator("#aia-scroll").evaluate(gap) <= 2
-
-    def test_new_text_in_the_room_is_told_of(
-        self, panel: Panel, model: ModelServerProcess
+    @pytest.mark.scenario(12)
+    @pytest.mark.scenario(13)
+    def test_page_follows_and_leaves_a_reader_and_a_selection_where_they_are(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
-        panel.ask_and_wait("[[script:report]]")
+        panel.ask_and_wait("[[script:long]]")
+        with subtests.test("the question stands on top, the end makes no jump"):
+            self.question_stands_on_top(panel, model)
+        with subtests.test("new text below what is seen is told of"):
+            self.new_text_is_told_of(panel, model)
+        panel.ask(ENDLESS)
+        with subtests.test("a selection in a closed block survives"):
+            self.selection_survives(panel)
+        with subtests.test("a long answer is followed beyond the room"):
+            panel.wait_words(300)
+            assert top_of(panel, QUESTION) < -100
+            assert gap(panel) <= 2
+        with subtests.test("a reader who scrolled up does not move"):
+            self.reader_does_not_move(panel)
+        panel.new_conversation()
+        with subtests.test("a selection in the tail holds it back"):
+            self.tail_is_held_back(panel, model)
+
+    def question_stands_on_top(self, panel: Panel, model: ModelServerProcess) -> None:
+        panel.ask("[[script:short]]")
+        panel.wait_words(8)
+        panel.wait(lambda: 0 <= top_of(panel, QUESTION) <= 20, "the question on top")
+        panel.page.evaluate(WATCH_TOPS)
+        model.release("short")
+        panel.wait_done(2)
+        panel.page.evaluate("new Promise((done) => setTimeout(done, 100))")
+        panel.wait(lambda: panel.page.evaluate("tops.length") > 10, "enough frames")
+        tops = panel.page.evaluate("tops")
+        assert max(tops) - min(tops) <= 1
+
+    def new_text_is_told_of(self, panel: Panel, model: ModelServerProcess) -> None:
         panel.ask("[[script:held-room]]")
         panel.wait_text("The tail grows")
         panel.page.locator("#aia-scroll").evaluate("node => node.scrollTo(0, 0)")
@@ -396,89 +380,49 @@ class TestScrolling:
         panel.page.wait_for_timeout(300)  # the scrolling has been seen
         assert not latest.is_visible()
         model.release("room")
-
         latest.wait_for()
-        panel.wait_done(2)
+        panel.wait_done(3)
 
-    @pytest.mark.scenario(12)
-    def test_question_stands_on_top_and_the_end_makes_no_jump(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask_and_wait("[[script:report]]")
-        panel.ask("[[script:short]]")
-        panel.wait_words(8)
-        panel.wait(lambda: 0 <= top_of(panel, ".aia-msg[data-role=user]") <= 20, "top")
-        panel.page.evaluate(
-            """() => {
-              window.tops = [];
-              const question = [...document.querySelectorAll(".aia-msg[data-role=user]")].at(-1);
-              const look = () => {
-                window.tops.push(question.getBoundingClientRect().top);
-                requestAnimationFrame(look);
-              };
-              look();
-            }"""
-        )
-        model.release("short")
-        panel.wait_done(2)
-        panel.page.evaluate("new Promise((done) => setTimeout(done, 100))")
-
-        panel.wait(lambda: panel.page.evaluate("tops.length") > 10, "enough frames")
-        tops = panel.page.evaluate("tops")
-        assert max(tops) - min(tops) <= 1
-
-    def test_long_answer_is_followed_beyond_the_room(self, panel: Panel) -> None:
-        panel.ask(ENDLESS)
-        panel.wait_words(300)
-        gap = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
-
-        assert top_of(panel, ".aia-msg[data-role=user]") < -100
-        assert panel.page.locator("#aia-scroll").evaluate(gap) <= 2
-        panel.stop()
-        panel.wait_state("stopped")
-
-
-class TestSelection:
-    SELECT = """(place) => {
-      const blocks = [...document.querySelectorAll(".aia-body > .aia-b")];
-      getSelection().selectAllChildren(blocks.at(place));
-      return getSelection().toString();
-    }"""
-
-    @pytest.mark.scenario(13)
-    def test_selection_in_a_closed_block_survives_the_stream(
-        self, panel: Panel
-    ) -> None:
-        panel.ask(ENDLESS)
-        panel.wait(lambda: panel.log.locator(".aia-b").count() > 2, "blocks")
-        selected = panel.page.evaluate(self.SELECT, 0)
+    def selection_survives(self, panel: Panel) -> None:
+        blocks = panel.log.locator(".aia-msg").last.locator(".aia-b")
+        panel.wait(lambda: blocks.count() > 2, "closed blocks")
+        first = panel.log.locator(".aia-b").count() - blocks.count()
+        selected = panel.page.evaluate(SELECT, first)
         words = len(panel.answer().text.split())
         panel.wait_words(words + 50)
-
         assert panel.page.evaluate("getSelection().toString()") == selected != ""
-        panel.stop()
-        panel.wait_state("stopped")
+        panel.page.evaluate("getSelection().removeAllRanges()")
 
-    @pytest.mark.scenario(13)
-    def test_selection_in_the_tail_holds_it_back_for_a_while(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
+    def reader_does_not_move(self, panel: Panel) -> None:
+        panel.page.locator("#aia-scroll").hover()
+        panel.page.mouse.wheel(0, -300)
+        latest = panel.page.get_by_role("button", name="New text")
+        latest.wait_for()
+        panel.page.wait_for_function(RESTS, polling=200)  # the wheel has come to rest
+        before = top_of(panel, QUESTION)
+        words = len(panel.answer().text.split())
+        panel.wait_words(words + 60)
+        assert top_of(panel, QUESTION) == before
+        latest.click()
+        latest.wait_for(state="hidden")
+        panel.stop()
+        panel.wait_done(4)
+        assert gap(panel) <= 2
+
+    def tail_is_held_back(self, panel: Panel, model: ModelServerProcess) -> None:
         panel.ask("[[script:held-tail]]")
         panel.wait_text("The tail grows")
-        selected = panel.page.evaluate(self.SELECT, -1)
+        selected = panel.page.evaluate(SELECT, -1)
         model.release("tail")
         panel.page.get_by_text("Paused while you select").or_(
             panel.page.locator("#aia[data-held]")
         ).first.wait_for()
-
         assert panel.page.evaluate("getSelection().toString()") == selected != ""
         panel.page.evaluate("getSelection().removeAllRanges()")
         assert "and has an end." in panel.wait_done().text
 
-
-@pytest.mark.scenario(15)
-class TestLength:
-    def test_length_of_eight_thousand_tokens_is_drawn_whole(
+    @pytest.mark.scenario(15)
+    def test_eight_thousand_tokens_are_drawn_whole(
         self, panel: Panel, model: ModelServerProcess, oracle: Oracle
     ) -> None:
         said = numbered_markdown(8000)

@@ -17,7 +17,6 @@ from tests.servers.oracle import Oracle
 
 Says = Callable[..., None]
 Visit = Callable[..., Visitor]
-OwnServer = Callable[..., DemoServer]
 
 SECTION = "questionnaires.section"
 DONE = [text("That is settled.")]
@@ -38,10 +37,6 @@ def change_all(ids: list[int], title: str) -> dict[str, Any]:
 def describe_all(ids: list[int]) -> dict[str, Any]:
     model, values = "questionnaires.question", {"description": "Asked of all"}
     return call("change_objects", {"model": model, "ids": ids, "values": values})
-
-
-def delete(section: int) -> dict[str, Any]:
-    return call("delete_objects", {"model": SECTION, "ids": [section]})
 
 
 class Sections:
@@ -110,134 +105,156 @@ def has_focus(field: Locator) -> bool:
     return bool(field.evaluate("field => field === document.activeElement"))
 
 
-class TestApprove:
+class TestChange:
     @pytest.mark.scenario(25)
-    def test_approve_shows_the_difference_and_then_what_was_changed(
+    @pytest.mark.scenario(26)
+    def test_change_is_shown_before_and_after_and_denied_with_a_reason(
+        self,
+        panel: Panel,
+        sections: Sections,
+        says: Says,
+        subtests: pytest.Subtests,
+    ) -> None:
+        with subtests.test("approved after a reload, and told where it was done"):
+            self.approved_after_a_reload(panel, sections, says)
+        panel.new_conversation()
+        with subtests.test("Enter in the reason denies"):
+            self.denied_with_a_reason(panel, sections, says)
+        panel.new_conversation()
+        with subtests.test("for the rest of this answer"):
+            self.allowed_for_the_answer(panel, sections, says)
+        panel.new_conversation()
+        with subtests.test("view-only offers no tool that writes, and is remembered"):
+            self.view_only_is_remembered(panel, sections, says)
+
+    def approved_after_a_reload(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Another name")])
-
         ask(panel)
-
+        assert difference(panel) == ([before], ["Another name"])
+        panel.reload()
+        panel.approval.wait_for()
         assert difference(panel) == ([before], ["Another name"])
         assert sections.title(section) == before
         assert panel.approval.locator("[data-aia-approve]").inner_text() == "Approve"
         link = panel.approval.locator("h3 a").get_attribute("href")
         assert link == f"/admin/questionnaires/section/{section}/change/"
+        time = panel.approval.locator("time[data-until]")
+        panel.wait(lambda: time.text_content() == "in 23 hours", "the time left")
 
         panel.input.focus()
         panel.approve()
         panel.wait_done()
-
         assert has_focus(panel.input)
         assert sections.title(section) == "Another name"
         changes = panel.log.locator(".aia-changes")
         assert f"title {before} → Another name" in changes.inner_text()
+        live = changes.inner_html()
         changes.locator("summary").first.click()
         assert changes.locator("del").inner_text() == before
         assert changes.locator("ins").inner_text() == "Another name"
+        card = panel.card("change_object")
+        card.locator("summary").first.click()
+        card.get_by_text("What was shown").click()
+        assert "You approved this" in card.inner_text()
+        assert card.locator(".aia-diff del").inner_text() == before
 
-    def test_card_of_the_call_says_who_and_what(
+        panel.reload()
+        panel.input.wait_for()
+        assert changes.inner_html() == live
+        assert panel.repeated_ids() == []
+
+    def denied_with_a_reason(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
-        says([change(section, "Yet another")])
+        says([change(section, "Unwanted")])
         ask(panel)
+        panel.approval.locator(".aia-denial summary").click()
+        reason = panel.approval.locator("[name=reason]")
+        reason.fill("The old one is better")
+        reason.press("Enter")
+        panel.wait_done()
+
+        assert sections.title(section) == before
+        card = panel.card("change_object")
+        assert card.get_attribute("data-status") == "denied"
+        card.locator("summary").first.click()
+        said = card.inner_text().replace("“", "").replace("”", "").replace('"', "")
+        assert "You denied this: The old one is better" in said
+
+    def allowed_for_the_answer(
+        self, panel: Panel, sections: Sections, says: Says
+    ) -> None:
+        ids = sections.add(2)
+        says([change(ids[0], "First")], [change(ids[1], "Second")])
+        ask(panel)
+        panel.approval.get_by_label("Also for the rest of this answer").check()
         panel.approve()
         panel.wait_done()
 
-        card = panel.card("change_object")
-        card.locator("summary").first.click()
-        card.get_by_text("What was shown").click()
+        assert [sections.title(one) for one in ids] == ["First", "Second"]
+        assert "2 sections changed" in panel.log.locator(".aia-changes").inner_text()
 
-        assert "You approved this" in card.inner_text()
-        assert card.locator(".aia-diff del").inner_text() == before
-
-    def test_same_after_a_reload(
+    def view_only_is_remembered(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
-        says([change(section, "Told twice")])
-        ask(panel)
-        panel.approve()
-        panel.wait_done()
-        live = panel.log.locator(".aia-changes").inner_html()
+        before = sections.title(section)
+        says([change(section, "Not even asked")])
+        panel.page.locator("#aia-look").select_option("1")
+        panel.ask_and_wait("Change it. [[script:approving]]")
 
+        assert sections.title(section) == before
+        card = panel.card("change_object")
+        assert card.get_attribute("data-status") == "denied"
+        assert "view-only" in card.inner_text()
         panel.reload()
         panel.input.wait_for()
-
-        assert panel.log.locator(".aia-changes").inner_html() == live
-        assert panel.repeated_ids() == []
+        assert panel.page.locator("#aia-look").input_value() == "1"
+        panel.page.locator("#aia-look").select_option("")
+        panel.wait(lambda: not _cookie(panel), "no cookie")
 
 
 class TestEdit:
     @pytest.mark.scenario(25)
-    def test_edit_takes_the_values_of_the_person(
-        self, panel: Panel, sections: Sections, says: Says
+    def test_edit_names_each_wrong_field_keeps_what_was_typed_and_can_be_left(
+        self,
+        panel: Panel,
+        sections: Sections,
+        says: Says,
+        subtests: pytest.Subtests,
     ) -> None:
-        (section,) = sections.add(1)
-        says([change(section, "As proposed")])
-        ask(panel)
+        with subtests.test("wrong fields get the focus, one after another"):
+            self.wrong_fields_get_the_focus(panel, says)
+        panel.new_conversation()
+        with subtests.test("left, and then with the values of the person"):
+            self.left_and_then_edited(panel, sections, says)
 
-        panel.edit().wait_for()
-        panel.edit_field("title").fill("As the person wants")
-        panel.save_edit()
-        panel.wait_done()
-
-        assert sections.title(section) == "As the person wants"
-        card = panel.card("change_object")
-        card.locator("summary").first.click()
-        assert "You edited and approved this" in card.inner_text()
-
-    def test_edit_says_what_is_wrong_and_keeps_what_was_typed(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        before = sections.title(section)
-        says([change(section, "As proposed")])
-        ask(panel)
-        form = panel.edit()
-        form.wait_for()
-
-        form.evaluate("form => form.noValidate = true")
-        panel.edit_field("title").fill(" ")
-        panel.edit_field("title").press("Enter")
-        form.locator(".aia-why").wait_for()
-
-        field = panel.edit_field("title")
-        assert field.input_value() == " "
-        assert told_at(panel, field) == "This field is required."
-        panel.wait(lambda: has_focus(field), "focus on the field")
-        assert panel.page.locator("#aia-notice").inner_text() == ""
-        assert sections.title(section) == before
-        form.get_by_role("link", name="Cancel").click()
-        panel.deny()
-        panel.wait_done()
-
-    def test_first_wrong_field_of_several_gets_the_focus(
-        self, panel: Panel, says: Says
-    ) -> None:
+    def wrong_fields_get_the_focus(self, panel: Panel, says: Says) -> None:
         says([REWRITE])
         ask(panel)
         form = panel.edit()
         form.wait_for()
         form.evaluate("form => form.noValidate = true")
-        panel.edit_field("title").fill("")
+        panel.edit_field("title").fill(" ")
         panel.edit_field("slug").fill("publishing")  # of another page
         panel.edit_field("text").fill("Typed by hand")
-        panel.save_edit()
+        panel.edit_field("title").press("Enter")
         form.locator(".aia-why").first.wait_for()
-        panel.wait(lambda: has_focus(panel.edit_field("title")), "focus")
+        panel.wait(lambda: has_focus(panel.edit_field("title")), "focus on the title")
+        assert panel.edit_field("title").input_value() == " "
         told = told_at(panel, panel.edit_field("title"))
         assert told == "This field is required."
+        assert panel.page.locator("#aia-notice").inner_text() == ""
 
         panel.edit_field("title").fill("A title")
         panel.save_edit()
         panel.wait(lambda: has_focus(panel.edit_field("slug")), "focus on the slug")
-
         told = told_at(panel, panel.edit_field("slug"))
         assert told == "Page with this Slug already exists."
         assert panel.edit_field("text").input_value() == "Typed by hand"
@@ -246,106 +263,34 @@ class TestEdit:
         panel.wait_done()
         assert "→ quite-another" in panel.log.locator(".aia-changes").inner_text()
 
-    def test_edit_can_be_left(
+    def left_and_then_edited(
         self, panel: Panel, sections: Sections, says: Says
     ) -> None:
         (section,) = sections.add(1)
         says([change(section, "As proposed")])
         ask(panel)
         panel.edit().wait_for()
-
         panel.approval.get_by_role("link", name="Cancel").click()
-        panel.approval.locator("[data-aia-approve]").click()
+        panel.approval.locator("[data-aia-approve]").wait_for()
+
+        panel.edit().wait_for()
+        panel.edit_field("title").fill("As the person wants")
+        panel.save_edit()
         panel.wait_done()
-
-        assert sections.title(section) == "As proposed"
-
-
-class TestDeny:
-    @pytest.mark.scenario(25)
-    def test_deny_tells_the_reason(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        before = sections.title(section)
-        says([change(section, "Unwanted")])
-        ask(panel)
-
-        panel.deny("The old one is better")
-        panel.wait_done()
-
-        assert sections.title(section) == before
+        assert sections.title(section) == "As the person wants"
         card = panel.card("change_object")
-        assert card.get_attribute("data-status") == "denied"
         card.locator("summary").first.click()
-        assert "You denied this: The old one is better" in (
-            card.inner_text().replace("“", "").replace("”", "").replace('"', "")
-        )
-
-    def test_enter_in_the_reason_denies(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        before = sections.title(section)
-        says([change(section, "Unwanted")])
-        ask(panel)
-
-        panel.approval.locator(".aia-denial summary").click()
-        reason = panel.approval.locator("[name=reason]")
-        reason.fill("No")
-        reason.press("Enter")
-        panel.wait_done()
-
-        assert sections.title(section) == before
-        assert panel.card("change_object").get_attribute("data-status") == "denied"
+        assert "You edited and approved this" in card.inner_text()
 
 
 class TestRows:
     @pytest.mark.scenario(27)
-    def test_only_the_ticked_are_changed(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        ids = sections.add(3)
-        before = [sections.title(one) for one in ids]
-        says([change_all(ids, "Alike")])
-        ask(panel)
-        button = panel.approval.locator("[data-aia-approve]")
-        assert button.inner_text() == "Approve 3"
-
-        panel.approval.locator(f'[name=rows][value="{ids[1]}"]').uncheck()
-        panel.wait(lambda: button.inner_text() == "Approve 2", "the number")
-        panel.approve()
-        panel.wait_done()
-
-        assert [sections.title(one) for one in ids] == ["Alike", before[1], "Alike"]
-        assert "2 sections changed" in panel.log.locator(".aia-changes").inner_text()
-
-    @pytest.mark.scenario(27)
-    def test_none_ticked_cannot_be_approved(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        ids = sections.add(2)
-        says([change_all(ids, "Nobody")])
-        ask(panel)
-
-        for tick in panel.approval.locator("[name=rows]").all():
-            tick.uncheck()
-
-        button = panel.approval.locator("[data-aia-approve]")
-        panel.wait(button.is_disabled, "a button that does nothing")
-        panel.deny()
-        panel.wait_done()
-
-    @pytest.mark.scenario(27)
     def test_two_hundred_are_changed_but_for_the_unticked(
-        self, own_server: OwnServer, visit: Visit, says: Says
+        self, panel: Panel, oracle: Oracle, says: Says
     ) -> None:
-        server = own_server()
-        oracle = Oracle(server.database_url)
         rows = oracle.rows("SELECT id FROM questionnaires_question ORDER BY id")
         ids = [row["id"] for row in rows[:200]]
         says([describe_all(ids)])
-        panel = visit(server).panel()
         ask(panel)
         button = panel.approval.locator("[data-aia-approve]")
         assert button.inner_text() == "Approve 200"
@@ -356,7 +301,7 @@ class TestRows:
         assert panel.approval.locator("[name=rows]").count() == 200
         all_rows = panel.approval.get_by_label("All", exact=True)
         all_rows.uncheck()
-        panel.wait(button.is_disabled, "none is ticked")
+        panel.wait(button.is_disabled, "a button that does nothing for no row")
         all_rows.check()
 
         for left in (ids[0], ids[150]):
@@ -372,194 +317,57 @@ class TestRows:
         assert [row["id"] for row in changed] == [*ids[1:150], *ids[151:]]
         assert "198 questions changed" in panel.log.locator(".aia-changes").inner_text()
 
+    @pytest.mark.scenario(25)
     @pytest.mark.scenario(27)
-    def test_one_that_was_changed_meanwhile_has_all_asked_again(
-        self, panel: Panel, sections: Sections, says: Says
+    def test_one_changed_meanwhile_has_all_asked_again_and_another_tab_decides(
+        self, regular: Visitor, panel: Panel, sections: Sections, says: Says
     ) -> None:
         ids = sections.add(3)
         before = [sections.title(one) for one in ids]
         says([change_all(ids, "All or none")])
         ask(panel)
         rename(panel, "By somebody else", ids[2])
-
         panel.approve()
         panel.approval.get_by_text("changed by somebody else").wait_for()
-
         assert [sections.title(one) for one in ids] == [*before[:2], "By somebody else"]
         assert difference(panel)[0] == [*before[:2], "By somebody else"]
-        panel.deny()
-        panel.wait_done()
 
-    @pytest.mark.scenario(27)
-    def test_one_that_cannot_be_saved_is_named_and_none_is_changed(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        """Of one questionnaire: no two of its sections have the same position."""
-        found = sections.oracle.rows(
-            "SELECT id, title, position FROM questionnaires_section "
-            "WHERE questionnaire_id = 1 ORDER BY position"
-        )
-        ids, last = [row["id"] for row in found], found[-1]["position"]
-        values = {"position": last}
-        says([call("change_objects", {"model": SECTION, "ids": ids, "values": values})])
-
-        panel.ask_and_wait("Change it. [[script:approving]]")
-
-        card = panel.card("change_objects")
-        assert card.get_attribute("data-status") == "failed"
-        card.locator("summary").first.click()
-        assert f"“{found[0]['title']}” cannot be saved." in card.inner_text()
-        assert panel.log.locator(".aia-changes").count() == 0
-        assert found == sections.oracle.rows(
-            "SELECT id, title, position FROM questionnaires_section "
-            "WHERE questionnaire_id = 1 ORDER BY position"
-        )
-
-
-class TestAllowForThisAnswer:
-    def test_second_call_does_not_ask(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        ids = sections.add(2)
-        says([change(ids[0], "First")], [change(ids[1], "Second")])
-        ask(panel)
-
-        panel.approval.get_by_label("Also for the rest of this answer").check()
-        panel.approve()
-        panel.wait_done()
-
-        assert [sections.title(one) for one in ids] == ["First", "Second"]
-        assert "2 sections changed" in panel.log.locator(".aia-changes").inner_text()
-
-    def test_allow_for_this_answer_is_not_offered_for_what_removes_data(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        says([delete(section)])
-        ask(panel)
-
-        assert panel.approval.locator("[name=for_run]").count() == 0
-        assert "will be deleted" in panel.approval.locator(".aia-diff").inner_text()
-        panel.deny()
-        panel.wait_done()
-        assert sections.title(section)
-
-
-class TestOtherPlaces:
-    @pytest.mark.scenario(26)
-    def test_card_is_there_after_a_reload(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        says([change(section, "After the reload")])
-        ask(panel)
-        before = difference(panel)
-
-        panel.reload()
-        panel.approval.wait_for()
-
-        assert difference(panel) == before
-        panel.approve()
-        panel.wait_done()
-        assert sections.title(section) == "After the reload"
-
-    @pytest.mark.scenario(25)
-    def test_another_tab_sees_the_decision(
-        self, regular: Visitor, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        says([change(section, "Decided there")])
-        ask(panel)
         other = regular.tab()
         other.goto("/admin/")
         other.approval.wait_for()
-
         other.approve()
         other.wait_done()
         panel.wait_done()
-
         assert panel.approval.count() == 0
-        assert "Decided there" in panel.log.locator(".aia-changes").inner_text()
-        assert sections.title(section) == "Decided there"
-
-    def test_row_that_was_changed_meanwhile_is_asked_again(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        says([change(section, "By the assistant")])
-        ask(panel)
-        rename(panel, "By somebody else", section)
-
-        panel.approve()
-        panel.approval.get_by_text("changed by somebody else").wait_for()
-
-        assert sections.title(section) == "By somebody else"
-        assert difference(panel)[0] == ["By somebody else"]
-        panel.approve()
-        panel.wait_done()
-        assert sections.title(section) == "By the assistant"
-
-    def test_other_places_says_how_long_it_waits(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        says([change(section, "Not today")])
-        ask(panel)
-
-        time = panel.approval.locator("time[data-until]")
-        panel.wait(
-            lambda: time.text_content() == "in 23 hours", "the time that is left"
-        )
-        panel.deny()
-        panel.wait_done()
-
-    @pytest.mark.scenario(25)
-    def test_expired_one_says_so(
-        self, own_server: OwnServer, visit: Visit, model: ModelServerProcess, says: Says
-    ) -> None:
-        server = own_server(env={"TESTS_SETTINGS": '{"TIMEOUTS": {"APPROVAL_S": 1}}'})
-        panel = visit(server).panel()
-        says([change(3, "Too late")])
-        panel.ask("Change it. [[script:approving]]")
-
-        panel.wait_done()
-
-        card = panel.card("change_object")
-        assert card.get_attribute("data-status") == "denied"
-        assert "Expired" in card.inner_text()
-        assert Sections(Oracle(server.database_url)).title(3) != "Too late"
-
-
-class TestLookOnly:
-    def test_look_only_offers_no_tool_that_writes_and_is_remembered(
-        self, panel: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        before = sections.title(section)
-        says([change(section, "Not even asked")])
-
-        panel.page.locator("#aia-look").select_option("1")
-        panel.ask_and_wait("Change it. [[script:approving]]")
-
-        assert sections.title(section) == before
-        card = panel.card("change_object")
-        assert card.get_attribute("data-status") == "denied"
-        assert "view-only" in card.inner_text()
-        panel.reload()
-        panel.input.wait_for()
-        assert panel.page.locator("#aia-look").input_value() == "1"
-        panel.page.locator("#aia-look").select_option("")
-        panel.wait(lambda: not _cookie(panel), "no cookie")
+        changes = panel.log.locator(".aia-changes")
+        assert "3 sections changed" in changes.inner_text()
+        assert [sections.title(one) for one in ids] == ["All or none"] * 3
 
 
 class TestWithoutJavaScript:
-    @pytest.fixture
-    def plain(self, visit: Visit, server: DemoServer) -> Panel:
-        tab = visit(server, java_script_enabled=False).tab()
-        tab.goto("/admin/questionnaires/")
-        tab.page.locator("#aia-launcher").click()
-        tab.input.wait_for()
-        return tab
+    def test_rows_are_chosen_values_edited_and_view_only_kept(
+        self,
+        visit: Visit,
+        server: DemoServer,
+        sections: Sections,
+        says: Says,
+        subtests: pytest.Subtests,
+    ) -> None:
+        plain = visit(server, java_script_enabled=False).tab()
+        plain.goto("/admin/questionnaires/")
+        plain.page.locator("#aia-launcher").click()
+        plain.input.wait_for()
+        with subtests.test("chosen rows are changed"):
+            self.chosen_rows_are_changed(plain, sections, says)
+        with subtests.test("errors stand beside their fields, nothing is lost"):
+            self.errors_stand_beside_their_fields(plain, says)
+        with subtests.test("view-only is kept"):
+            self.view_only_is_kept(plain, sections, says)
+
+    def ask(self, plain: Panel, state: str) -> None:
+        with plain.page.expect_navigation():
+            plain.ask("Change it. [[script:approving]]")
+        self.wait(plain, state)
 
     def wait(self, panel: Panel, state: str) -> None:
         def is_there() -> bool:
@@ -569,60 +377,32 @@ class TestWithoutJavaScript:
 
         panel.wait(is_there, state)
 
-    def test_chosen_rows_are_changed(
+    def chosen_rows_are_changed(
         self, plain: Panel, sections: Sections, says: Says
     ) -> None:
         ids = sections.add(2)
         before = sections.title(ids[0])
         says([change_all(ids, "Without script")])
-        with plain.page.expect_navigation():
-            plain.ask("Change it. [[script:approving]]")
-        self.wait(plain, "waiting-approval")
+        self.ask(plain, "waiting-approval")
         assert "Only the ticked rows are included." in plain.approval.inner_text()
 
         plain.approval.locator(f'[name=rows][value="{ids[0]}"]').uncheck()
         with plain.page.expect_navigation():
             plain.approve()
         self.wait(plain, "idle")
-
         assert [sections.title(one) for one in ids] == [before, "Without script"]
 
-    def test_values_are_edited_on_a_page_of_their_own(
-        self, plain: Panel, sections: Sections, says: Says
-    ) -> None:
-        (section,) = sections.add(1)
-        says([change(section, "As proposed")])
-        with plain.page.expect_navigation():
-            plain.ask("Change it. [[script:approving]]")
-        self.wait(plain, "waiting-approval")
-
-        place = plain.page.url
-        plain.approval.get_by_role("link", name="Edit first").click()
-        form = plain.page.locator("#content .aia-edit-form")
-        form.locator("[name$=title]").fill("On its own page")
-        form.get_by_role("button").click()
-        plain.page.wait_for_url(place)
-        self.wait(plain, "idle")
-
-        assert sections.title(section) == "On its own page"
-
-    def test_errors_stand_beside_their_fields_and_nothing_is_lost(
-        self, plain: Panel, says: Says
-    ) -> None:
+    def errors_stand_beside_their_fields(self, plain: Panel, says: Says) -> None:
         says([REWRITE])
-        with plain.page.expect_navigation():
-            plain.ask("Change it. [[script:approving]]")
-        self.wait(plain, "waiting-approval")
+        self.ask(plain, "waiting-approval")
         place = plain.page.url
         plain.approval.get_by_role("link", name="Edit first").click()
         form = plain.page.locator("#content .aia-edit-form")
         title, slug = (form.locator(f"[name$={name}]") for name in ("title", "slug"))
-
         title.fill("Typed by hand")
         slug.fill("publishing")  # of another page
         form.get_by_role("button").click()
         form.locator(".aia-why").wait_for()
-
         assert title.input_value() == "Typed by hand"
         assert slug.input_value() == "publishing"
         assert told_at(plain, slug) == "Page with this Slug already exists."
@@ -631,20 +411,14 @@ class TestWithoutJavaScript:
         form.get_by_role("button").click()
         plain.page.wait_for_url(place)
         self.wait(plain, "idle")
-        assert "title" in plain.log.locator(".aia-changes").inner_text()
+        assert "by-hand" in plain.log.locator(".aia-changes").last.inner_text()
 
-    def test_look_only_is_kept(
-        self, plain: Panel, sections: Sections, says: Says
-    ) -> None:
+    def view_only_is_kept(self, plain: Panel, sections: Sections, says: Says) -> None:
         (section,) = sections.add(1)
         before = sections.title(section)
         says([change(section, "Not even asked")])
-
         plain.page.locator("#aia-look").select_option("1")
-        with plain.page.expect_navigation():
-            plain.ask("Change it. [[script:approving]]")
-        self.wait(plain, "idle")
-
+        self.ask(plain, "idle")
         assert sections.title(section) == before
         assert plain.page.locator("#aia-look").input_value() == "1"
 

@@ -11,7 +11,6 @@ from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import text
 from tests.servers.app import DemoServer
-from tests.servers.oracle import Oracle
 
 Visit = Callable[..., Visitor]
 TOLD = "[[script:told]]"
@@ -59,11 +58,26 @@ def picker(panel: Panel) -> str:
 
 
 class TestAnew:
-    def test_anew_keeps_the_old_answer_and_the_picker_leads_back(
-        self, panel: Panel, model: ModelServerProcess
+    @pytest.mark.row("ui 77")
+    def test_another_answer_keeps_the_old_one_and_the_picker_leads_back(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
         panel.ask_and_wait(f"One {TOLD}")
         panel.ask_and_wait(f"Two {TOLD}")
+        with subtests.test("the old one is kept, and reached by the picker"):
+            self.old_one_is_kept(panel, model)
+        with subtests.test("of an earlier answer the later ones go along"):
+            self.later_ones_go_along(panel)
+        panel.new_conversation()
+        model.clear()
+        with subtests.test("by keys alone"):
+            self.anew_by_keys_alone(panel)
+        panel.new_conversation()
+        model.clear()
+        with subtests.test("shorter, then for the page that is open instead"):
+            self.shorter_and_for_another_page(panel, model)
+
+    def old_one_is_kept(self, panel: Panel, model: ModelServerProcess) -> None:
         model.clear()
         anew(panel)
         panel.wait(lambda: picker(panel) == "2 / 2", "two versions")
@@ -87,51 +101,39 @@ class TestAnew:
         panel.wait(lambda: panel.answer().run == fresh, "the second version")
         assert panel.repeated_ids() == []
 
-    def test_shorter_is_said_to_the_model(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask_and_wait(TOLD)
-        model.clear()
-        anew(panel, "Shorter")
-        panel.wait(model.requests, "the model is asked")
-        panel.wait_done()
-
-        assert "wants a shorter one" in model.requests()[0]["messages"][0]["content"]
-
-    @pytest.mark.row("ui 77")
-    def test_anew_for_the_page_that_is_open_instead(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask_and_wait(TOLD)
-        asked_on = panel.log.get_by_text("Asked on")
-        panel.click_to("Questionnaires")
-        asked_on.wait_for()
-        model.clear()
-        anew(panel, "For this page")
-        panel.wait(lambda: picker(panel) == "2 / 2", "another version")
-        panel.wait_done()
-
-        (request,) = model.requests()
-        assert '"action": "app_list"' in request["messages"][0]["content"]
-        assert asked_on.count() == 0
-        press(panel, "Previous version")
-        asked_on.wait_for()
-
-    def test_anew_of_an_earlier_answer_takes_the_later_ones_along(
-        self, panel: Panel
-    ) -> None:
-        panel.ask_and_wait(f"One {TOLD}")
-        panel.ask_and_wait(f"Two {TOLD}")
+    def later_ones_go_along(self, panel: Panel) -> None:
         panel.log.locator(".aia-msg").nth(1).hover()
         anew(panel, at=0)
-
         panel.wait(lambda: len(panel.answers()) == 1, "the later answer is away")
         panel.wait_done()
         assert panel.asked() == [f"One {TOLD}"]
         press(panel, "Previous version")
         panel.wait(lambda: len(panel.answers()) == 2, "both are back")
 
-    def test_anew_by_keys_alone(self, panel: Panel) -> None:
+    def shorter_and_for_another_page(
+        self, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        panel.ask_and_wait(TOLD)
+        model.clear()
+        anew(panel, "Shorter")
+        panel.wait(lambda: picker(panel) == "2 / 2", "two versions")
+        panel.wait_done()
+        assert "wants a shorter one" in model.requests()[0]["messages"][0]["content"]
+
+        asked_on = panel.log.get_by_text("Asked on")
+        panel.click_to("Questionnaires")
+        asked_on.wait_for()
+        model.clear()
+        anew(panel, "For this page")
+        panel.wait(lambda: picker(panel) == "3 / 3", "another version")
+        panel.wait_done()
+        (request,) = model.requests()
+        assert '"action": "app_list"' in request["messages"][0]["content"]
+        assert asked_on.count() == 0
+        press(panel, "Previous version")
+        asked_on.wait_for()
+
+    def anew_by_keys_alone(self, panel: Panel) -> None:
         panel.ask_and_wait(TOLD)
         link = panel.log.get_by_role("link", name="Regenerate")
         link.focus()
@@ -164,20 +166,47 @@ class TestAnew:
 
 class TestEdit:
     @pytest.mark.smoke
+    @pytest.mark.scenario(35)
     def test_edit_asks_in_the_place_of_the_old_one(
-        self, panel: Panel, model: ModelServerProcess
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
         panel.ask_and_wait(f"One {TOLD}")
         panel.ask_and_wait(f"Two {TOLD}")
-        model.clear()
-        press(panel, "Edit the message")
+        with subtests.test("Up in the empty composer begins it, nothing is lost"):
+            self.up_begins_it(panel)
+        with subtests.test("input methods are left alone"):
+            self.input_methods_are_left_alone(panel)
+        with subtests.test("it asks in the place of the old one"):
+            self.asks_in_its_place(panel, model)
+
+    def up_begins_it(self, panel: Panel) -> None:
+        panel.input.press("ArrowUp")
         form(panel).wait_for()
         assert form(panel).input_value() == f"Two {TOLD}"
+        form(panel).fill("not to be lost")
+        form(panel).press("Escape")
+        assert form(panel).count() == 0
+        panel.input.press("ArrowUp")
+        form(panel).wait_for()
+        assert form(panel).input_value() == "not to be lost"
+
+    def input_methods_are_left_alone(self, panel: Panel) -> None:
+        form(panel).fill("日本")
+        for how in ("isComposing: true", "keyCode: 229"):
+            form(panel).evaluate(
+                "field => field.dispatchEvent(new KeyboardEvent('keydown', "
+                f"{{key: 'Enter', bubbles: true, cancelable: true, {how}}}))"
+            )
+        panel.page.wait_for_timeout(200)
+        assert form(panel).input_value() == "日本"
+        assert panel.asked() == [f"One {TOLD}", f"Two {TOLD}"]
+
+    def asks_in_its_place(self, panel: Panel, model: ModelServerProcess) -> None:
+        model.clear()
         form(panel).fill(f"Rather this {TOLD}")
         form(panel).press("Shift+Enter")
         form(panel).press("Backspace")
         form(panel).press("Enter")
-
         panel.wait(lambda: panel.asked()[-1:] == [f"Rather this {TOLD}"], "the edit")
         panel.wait_done(2)
         assert form(panel).count() == 0
@@ -189,80 +218,24 @@ class TestEdit:
         press(panel, "Previous version")
         panel.wait(lambda: panel.asked()[-1] == f"Two {TOLD}", "the old one")
 
-    @pytest.mark.scenario(35)
-    def test_input_methods_are_left_alone(self, panel: Panel) -> None:
-        panel.ask_and_wait(TOLD)
-        press(panel, "Edit the message")
-        form(panel).wait_for()
-        form(panel).fill("日本")
-        for how in ("isComposing: true", "keyCode: 229"):
-            form(panel).evaluate(
-                "field => field.dispatchEvent(new KeyboardEvent('keydown', "
-                f"{{key: 'Enter', bubbles: true, cancelable: true, {how}}}))"
-            )
-        panel.page.wait_for_timeout(300)
-
-        assert form(panel).input_value() == "日本"
-        assert panel.asked() == [TOLD]
-
-    def test_up_in_the_empty_composer_edits_the_last_one(self, panel: Panel) -> None:
-        panel.ask_and_wait(f"One {TOLD}")
-        panel.ask_and_wait(f"Two {TOLD}")
-        panel.input.press("ArrowUp")
-        form(panel).wait_for()
-
-        assert form(panel).input_value() == f"Two {TOLD}"
-        form(panel).fill("not to be lost")
-        form(panel).press("Escape")
-        assert form(panel).count() == 0
-        panel.input.press("ArrowUp")
-        form(panel).wait_for()
-        assert form(panel).input_value() == "not to be lost"
-
-    def test_edit_says_that_changes_stay(self, panel: Panel) -> None:
-        panel.ask("[[script:rename]]")
-        panel.wait_state("waiting-approval")
-        panel.approve()
-        panel.wait_done()
-        press(panel, "Edit the message")
-
-        panel.log.get_by_text("Changes that were made are kept.").wait_for()
-
-    def test_edit_while_an_answer_is_under_way(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        visitor = visit(server)
-        here = visitor.panel()
-        here.ask_and_wait(TOLD)
-        press(here, "Edit the message")
-        form(here).wait_for()
-        form(here).fill("keep me")
-        other = visitor.tab()
-        other.goto(f"/assistant/?conversation={here.conversation}")
-        other.ask("[[script:stream tokens=400 rate=20]]")
-        here.wait(lambda: len(here.asked()) == 2, "the other's question")
-        form(here).press("Enter")
-
-        here.root.get_by_text("The assistant is still working.").wait_for()
-        assert form(here).input_value() == "keep me"
-        other.stop()
-        other.wait_state("stopped")
-
 
 class TestTabs:
     @pytest.mark.scenario(9)
-    def test_switching_shows_in_the_other_one(
-        self, visit: Visit, server: DemoServer
+    def test_switching_shows_in_the_other_tab_and_an_edit_waits_for_its_answer(
+        self, regular: Visitor, panel: Panel, subtests: pytest.Subtests
     ) -> None:
-        visitor = visit(server)
-        here = visitor.panel()
+        here, there = panel, regular.tab()
         here.ask_and_wait(f"One {TOLD}")
-        there = visitor.panel()
-        there.open_conversation(here.conversation)
+        there.goto()
+        with subtests.test("switching shows in the other one"):
+            self.switching_shows(here, there)
+        with subtests.test("an edit while the other's answer is under way is kept"):
+            self.edit_is_kept(here, there)
+
+    def switching_shows(self, here: Panel, there: Panel) -> None:
         anew(here)
         here.wait(lambda: picker(here) == "2 / 2", "two versions")
         here.wait_done()
-
         there.wait(lambda: there.answer().run == here.answer().run, "the same answer")
         press(there, "Previous version")
         here.wait(lambda: picker(here) == "1 / 2", "the first version")
@@ -270,6 +243,18 @@ class TestTabs:
         here.ask_and_wait(f"And then? {TOLD}")
         there.wait(lambda: len(there.answers()) == 2, "the next answer")
         there.wait(lambda: there.asked() == here.asked(), "the same questions")
+
+    def edit_is_kept(self, here: Panel, there: Panel) -> None:
+        press(here, "Edit the message")
+        form(here).wait_for()
+        form(here).fill("keep me")
+        there.ask("[[script:stream tokens=400 rate=20]]")
+        here.wait(lambda: len(here.answers()) == 3, "the other's answer")
+        form(here).press("Enter")
+        here.root.get_by_text("The assistant is still working.").wait_for()
+        assert form(here).input_value() == "keep me"
+        there.stop()
+        there.wait_state("stopped")
 
 
 class TestWithoutScript:
@@ -303,35 +288,3 @@ class TestWithoutScript:
             return plain.state == "idle"
 
         plain.wait(is_there, "the answer")
-
-
-class TestPeople:
-    def test_others_cannot_switch(
-        self, visit: Visit, server: DemoServer, oracle: Oracle
-    ) -> None:
-        mine = visit(server).panel()
-        mine.ask_and_wait(f"Mine {TOLD}")
-        run = mine.answer().run
-        other = visit(server, "editor").panel()
-        statuses = other.page.evaluate(
-            """async (run) => {
-              const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
-              const body = new URLSearchParams({
-                ...{ csrfmiddlewaretoken: token, run, key: "k", text: "x", how: "same" },
-              });
-              const said = [];
-              for (const name of ["branch", "regenerate", "edit-message"]) {
-                const response = await fetch(`/assistant/${name}/`, {
-                  ...{ method: "POST", body, headers: { "X-CSRFToken": token } },
-                });
-                said.push(response.status);
-              }
-              return said;
-            }""",
-            run,
-        )
-        other.page.context.clear_cookies()
-
-        assert statuses == [404, 404, 404]
-        other_runs = "SELECT count(*) AS n FROM ai_assistant_run WHERE after_id = %s"
-        assert oracle.rows(other_runs, run.replace("-", ""))[0]["n"] == 0

@@ -1,7 +1,6 @@
 """What the page carries out for the assistant."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -9,9 +8,6 @@ from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
-from tests.servers.app import DemoServer
-
-Visit = Callable[..., Visitor]
 
 GO = {"view_name": "admin:questionnaires_questionnaire_changelist"}
 ADD = {"view_name": "admin:questionnaires_questionnaire_add"}
@@ -96,48 +92,43 @@ def note_what_is_said(panel: Panel) -> None:
 class TestNavigate:
     @pytest.mark.row("T18", "ui 67")
     @pytest.mark.scenario(30)
-    def test_says_where_goes_there_and_goes_on(
-        self, panel: Panel, model: ModelServerProcess
+    def test_says_where_goes_there_and_goes_on_unless_work_is_unsaved(
+        self, tab: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
         """From a form as it was loaded, in which nothing would be lost."""
-        panel.goto("/admin/questionnaires/questionnaire/1/change/")
-        assert panel.page.locator("#content :checked").count()  # boxes and choices
-        note_what_is_said(panel)
-        panel.ask("Take me there [[script:go]]")
+        tab.goto("/admin/questionnaires/questionnaire/1/change/")
+        assert tab.page.locator("#content :checked").count()  # boxes and choices
+        with subtests.test("it says where, goes there and goes on"):
+            self.goes_there(tab, model)
+        tab.new_conversation()
+        with subtests.test("further tools work there"):
+            tab.ask("Show me where [[script:go-and-point]]")
+            tab.wait(lambda: tab.page.url.endswith("/add/"), "the form")
+            tab.page.locator("#id_title.aia-highlight").wait_for()
+            tab.wait_done()
+            assert json.loads(results(model, "go-and-point")[1])["found"] is True
 
-        panel.wait(lambda: panel.page.url.endswith("/questionnaires/questionnaire/"))
-        answer = panel.wait_done()
+        tab.new_conversation()
+        with subtests.test("unsaved work stays"):
+            tab.page.fill("#id_title", "Not saved yet")
+            tab.ask_and_wait("Take me there, please [[script:go]]")
+            assert tab.page.url.endswith("/add/")
+            assert tab.page.input_value("#id_title") == "Not saved yet"
+            assert tab.card("navigate_to").get_attribute("data-status") == "failed"
+            assert "unsaved changes" in results(model, "go")[0]
 
-        assert panel.page.evaluate("sessionStorage.testSaid") == "Questionnaires"
+    def goes_there(self, tab: Panel, model: ModelServerProcess) -> None:
+        note_what_is_said(tab)
+        tab.ask("Take me there [[script:go]]")
+        tab.wait(lambda: tab.page.url.endswith("/questionnaires/questionnaire/"), "it")
+        answer = tab.wait_done()
+        assert tab.page.evaluate("sessionStorage.testSaid") == "Questionnaires"
         assert "as you wished" in answer.text
         assert answer.text.startswith("Off we go.")
         (told,) = results(model, "go")
         found = json.loads(told)
         assert found["path"] == "/admin/questionnaires/questionnaire/"
         assert found["page"][0]["value"]["model"] == "questionnaire"
-
-    @pytest.mark.row("T18")
-    @pytest.mark.scenario(30)
-    def test_further_tools_work_there_and_unsaved_work_stays(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask("Show me where [[script:go-and-point]]")
-
-        panel.wait(lambda: panel.page.url.endswith("/add/"))
-        panel.page.locator("#id_title.aia-highlight").wait_for()
-        panel.wait_done()
-
-        assert json.loads(results(model, "go-and-point")[1])["found"] is True
-
-        panel.new_conversation()
-        panel.page.fill("#id_title", "Not saved yet")
-
-        panel.ask_and_wait("Take me there, please [[script:go]]")
-
-        assert panel.page.url.endswith("/add/")
-        assert panel.page.input_value("#id_title") == "Not saved yet"
-        assert panel.card("navigate_to").get_attribute("data-status") == "failed"
-        assert "unsaved changes" in results(model, "go")[0]
 
     @pytest.mark.row("ui 67")
     @pytest.mark.scenario(30)
@@ -187,78 +178,78 @@ class TestNavigate:
         assert "Waiting for the page" in line
 
 
-class TestHighlight:
-    def test_outlines_what_there_is_also_by_polling(
-        self, panel: Panel, model: ModelServerProcess
+class TestOnThePage:
+    @pytest.mark.row("H19", "K02", "T06")
+    def test_places_are_outlined_and_tools_of_the_page_called_in_one_tab_of_two(
+        self,
+        regular: Visitor,
+        panel: Panel,
+        model: ModelServerProcess,
+        subtests: pytest.Subtests,
     ) -> None:
-        panel.ask("Where? [[script:point]]")
+        with subtests.test("what there is is outlined"):
+            self.outlines_what_there_is(panel, model)
+        panel.new_conversation()
+        panel.page.evaluate(PICK)
+        with subtests.test("a tool of the page is called, and fails"):
+            self.own_tool_is_called_and_fails(panel, model)
+        panel.new_conversation()
+        with subtests.test("in two tabs there is one call"):
+            self.one_call_in_two_tabs(regular, panel)
+        panel.new_conversation()
+        with subtests.test("the tool goes with its page"):
+            self.own_tool_goes(panel, model)
+        with subtests.test("by polling too"):
+            panel.page.route_web_socket("**/ws/", lambda socket: socket.close())
+            panel.goto()
+            panel.new_conversation()
+            panel.ask_and_wait("Where? [[script:point]]")
+            assert panel.card("highlight").get_attribute("data-status") == "complete"
 
+    def outlines_what_there_is(self, panel: Panel, model: ModelServerProcess) -> None:
+        panel.ask("Where? [[script:point]]")
         panel.page.locator("#content h1.aia-highlight").wait_for()
         assert panel.page.get_by_text("Look here").last.is_visible()
-        assert panel.page.locator("#content h1").evaluate(
-            "node => getComputedStyle(node).outlineWidth"
-        ) == ("3px")
+        width = "node => getComputedStyle(node).outlineWidth"
+        assert panel.page.locator("#content h1").evaluate(width) == "3px"
         panel.wait_done()
-
         panel.new_conversation()
         panel.ask_and_wait("Where? [[script:point-nowhere]]")
         assert json.loads(results(model, "point-nowhere")[0]) == {"found": False}
 
-        panel.page.route_web_socket("**/ws/", lambda socket: socket.close())
-        panel.goto()
-        panel.new_conversation()
-        panel.ask_and_wait("Where? [[script:point]]")
-        assert panel.card("highlight").get_attribute("data-status") == "complete"
-
-
-class TestOwnTools:
-    @pytest.mark.row("H19", "T06")
-    def test_is_called_fails_and_goes_with_its_page(
+    def own_tool_is_called_and_fails(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
-        panel.page.evaluate(PICK)
         panel.ask_and_wait("Pick [[script:pick]]")
         assert panel.page.evaluate("window.picked") == [3]
         assert json.loads(results(model, "pick")[0]) == {"picked": 3}
         assert panel.card("pick").get_attribute("data-status") == "complete"
-
         panel.new_conversation()
         model.script("pick-9", [[call("pick", {"row": 9})], [text("No such row.")]])
         panel.ask_and_wait("Pick [[script:pick-9]]")
         assert "there is no such row" in results(model, "pick-9")[0]
 
-        model.script(
-            "pick-late",
-            [
-                [text("One moment."), HOLD, call("pick", {"row": 3})],
-                [text("It is gone.")],
-            ],
-        )
-        panel.new_conversation()
+    def one_call_in_two_tabs(self, regular: Visitor, panel: Panel) -> None:
+        panel.ask_and_wait("Hello")
+        second = regular.tab()
+        second.goto()
+        assert second.conversation == panel.conversation
+        second.page.evaluate(PICK)
+        panel.page.evaluate("window.picked.length = 0")
+        panel.ask_and_wait("Pick [[script:pick]]")
+        second.wait_done(2)
+        picked = [tab.page.evaluate("window.picked") for tab in (panel, second)]
+        assert sorted(picked) == [[], [3]]
+        second.page.close()
+
+    def own_tool_goes(self, panel: Panel, model: ModelServerProcess) -> None:
+        late = [text("One moment."), HOLD, call("pick", {"row": 3})]
+        model.script("pick-late", [late, [text("It is gone.")]])
         panel.page.evaluate("window.picked.length = 0")
         panel.ask("Pick [[script:pick-late]]")
         panel.wait_words(1)
         panel.page.evaluate("window.unregister()")
         model.release("pick")
-
         assert "It is gone." in panel.wait_done().text
         assert "not available on this page" in results(model, "pick-late")[0]
         assert panel.page.evaluate("window.picked") == []
-
-    @pytest.mark.row("K02")
-    def test_two_tabs_and_one_call(self, server: DemoServer, visit: Visit) -> None:
-        visitor = visit(server)
-        first = visitor.panel()
-        first.ask_and_wait("Hello")
-        second = visitor.tab()
-        second.goto()
-        second.input.wait_for()
-        assert second.conversation == first.conversation
-        for tab in (first, second):
-            tab.page.evaluate(PICK)
-
-        first.ask_and_wait("Pick [[script:pick]]")
-
-        second.wait_done(2)
-        picked = [tab.page.evaluate("window.picked") for tab in (first, second)]
-        assert sorted(picked) == [[], [3]]

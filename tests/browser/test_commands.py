@@ -25,12 +25,30 @@ def open_palette(panel: Panel, text: str = "/") -> None:
     options(panel).first.wait_for()
 
 
-@pytest.mark.row("P02", "N11")
-class TestPalette:
-    def test_says_what_it_is_filters_and_chooses(self, panel: Panel) -> None:
+class TestCommands:
+    @pytest.mark.row("N11", "P02", "P03", "P04", "P06", "P08")
+    def test_command_is_chosen_asked_for_its_argument_and_answered(
+        self, panel: Panel, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("the palette says what it is, filters and chooses"):
+            self.palette_filters_and_chooses(panel)
+        panel.type("")
+        with subtests.test("an argument is asked for"):
+            self.argument_is_asked_for(panel)
+        panel.new_conversation()
+        with subtests.test("an unknown one is said, with similar ones"):
+            panel.ask_and_wait(f"/wekly-report {HELLO}")
+            said = "There is no command “/wekly-report” here"
+            expect(panel.log).to_contain_text(said)
+            expect(panel.log).to_contain_text("Similar: /weekly-report")
+            assert panel.asked() == [f"/wekly-report {HELLO}"]
+
+        with subtests.test("help is shown and not stored, /new begins anew"):
+            self.help_is_not_stored(panel)
+
+    def palette_filters_and_chooses(self, panel: Panel) -> None:
         open_palette(panel)
         panel.input.press("ArrowDown")
-
         assert panel.input.get_attribute("role") == "combobox"
         assert panel.input.get_attribute("aria-controls") == "aia-palette"
         second = options(panel).nth(1)
@@ -55,29 +73,12 @@ class TestPalette:
         expect(options(panel)).to_have_count(1)
         assert "/weekly-report" in options(panel).inner_text()
         panel.input.press("Tab")
-
         assert panel.input.input_value() == "/weekly-report "
         hint = panel.page.locator("#aia-ghost-text")
         assert hint.inner_text() == "/weekly-report <status>"
         assert panel.input.get_attribute("role") is None
 
-    def test_works_by_touch_on_a_phone(self, visit: Visit, server: DemoServer) -> None:
-        tab = visit(server, **PHONE).tab()
-        tab.goto()
-        tab.open()
-        open_palette(tab, "/hel")
-        options(tab).get_by_text("/help").tap()
-        assert tab.input.input_value() == "/help "
-
-        tab.page.locator("#aia-send").tap()
-
-        tab.page.locator(".aia-told").wait_for()
-        assert tab.page.evaluate("document.documentElement.scrollWidth") == 390
-
-
-class TestSending:
-    @pytest.mark.row("P03", "P04", "P08")
-    def test_argument_is_asked_and_unknown_one_said(self, panel: Panel) -> None:
+    def argument_is_asked_for(self, panel: Panel) -> None:
         panel.ask("/weekly-report")
         field = panel.page.get_by_label("Status", exact=True)
         field.wait_for()
@@ -86,53 +87,51 @@ class TestSending:
         assert all_faults(panel) == []
         field.select_option("draft")
         panel.page.locator("#aia-send").click()
-
         panel.wait_done()
-
         assert not panel.page.locator("#aia-arguments").is_visible()
         assert panel.input.input_value() == ""
         assert panel.asked() == ["/weekly-report"]
         panel.page.get_by_text("What was sent").click()
         expect(panel.log).to_contain_text("List all draft questionnaires.")
 
-        panel.new_conversation()
-        panel.ask_and_wait(f"/wekly-report {HELLO}")
-
-        expect(panel.log).to_contain_text("There is no command “/wekly-report” here")
-        expect(panel.log).to_contain_text("Similar: /weekly-report")
-        assert panel.asked() == [f"/wekly-report {HELLO}"]
-
-
-@pytest.mark.row("P06")
-class TestAnswers:
-    def test_help_is_shown_not_stored_and_new_begins(self, panel: Panel) -> None:
-        panel.ask_and_wait(HELLO)
+    def help_is_not_stored(self, panel: Panel) -> None:
+        said = panel.asked()
         panel.ask("/help")
         told = panel.page.locator(".aia-told")
         told.wait_for()
-
         assert "/weekly-report" in told.inner_text()
         assert panel.input.input_value() == ""
         assert all_faults(panel) == []
         panel.reload()
-        assert panel.asked() == [HELLO]
+        assert panel.asked() == said
         assert panel.page.locator(".aia-told").count() == 0
-
         before = panel.conversation
-
         panel.ask("/new")
-
         panel.wait(lambda: panel.conversation != before, "another conversation")
         assert panel.asked() == []
 
-
-class TestOwn:
-    def test_message_is_saved_sent_and_deleted(
-        self, visit: Visit, server: DemoServer
+    def test_one_is_sent_by_touch_and_ones_own_saved_sent_and_deleted(
+        self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
     ) -> None:
-        panel = visit(server, "editor").tab()
-        panel.goto()
-        panel.open()
+        panel = visit(server, "editor", **PHONE).panel()
+        with subtests.test("by touch"):
+            open_palette(panel, "/hel")
+            options(panel).get_by_text("/help").tap()
+            assert panel.input.input_value() == "/help "
+            panel.page.locator("#aia-send").tap()
+            panel.page.locator(".aia-told").wait_for()
+            assert panel.page.evaluate("document.documentElement.scrollWidth") == 390
+
+        with subtests.test("one's own"):
+            self.own_is_saved_and_sent(panel)
+        with subtests.test("deleted"):
+            panel.page.locator("#aia-settings > summary").click()
+            panel.page.get_by_role("link", name="Commands").click()
+            library = panel.page.locator("#aia-commands")
+            library.get_by_role("button", name="Delete /greet").click()
+            expect(library).to_contain_text("None yet")
+
+    def own_is_saved_and_sent(self, panel: Panel) -> None:
         panel.ask_and_wait(HELLO)
         panel.log.get_by_role("link", name="Save as command").last.click()
         panel.page.get_by_label("Name", exact=True).fill("no good")
@@ -151,12 +150,6 @@ class TestOwn:
         panel.input.press("Enter")
         panel.wait_done(2)
         assert panel.asked() == [HELLO, "/greet"]
-
-        panel.page.locator("#aia-settings > summary").click()
-        panel.page.get_by_role("link", name="Commands").click()
-        library = panel.page.locator("#aia-commands")
-        library.get_by_role("button", name="Delete /greet").click()
-        expect(library).to_contain_text("None yet")
 
 
 class TestWithoutJavaScript:

@@ -1,6 +1,5 @@
 """Writing: keys, drafts, and what other parts of a page send."""
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -13,40 +12,13 @@ from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
 HELLO = "[[script:hello]]"
+LENGTH = "document.getElementById('aia-input').value.length"
 ODD = "<script>alert(1)</script> & co\nlínea 🌍 שלום\n\n  kept %s {{ x }}"
 
 
-@pytest.mark.row("ui 43")
-class TestModels:
-    def test_the_chosen_one_answers(
-        self,
-        visit: Visit,
-        own_server: Callable[..., DemoServer],
-        model: ModelServerProcess,
-    ) -> None:
-        one = {"API_BASE": model.base, "API_KEY_ENV": "ASSISTANT_API_KEY"}
-        own = {
-            "default": {**one, "MODEL": "openai/small"},
-            "large": {**one, "MODEL": "openai/large", "LABEL": "Large"},
-        }
-        env = {"TESTS_SETTINGS": json.dumps({"PROFILES": own, "TITLES": False})}
-        panel = visit(own_server(env=env)).panel()
-        model.clear()
-        panel.ask_and_wait(HELLO)
-        models = panel.page.get_by_label("Model that answers")
-        models.select_option("Large")
-        panel.ask_and_wait(HELLO)
-        panel.reload()
-
-        assert models.input_value() == "large"
-        panel.ask_and_wait(HELLO)
-        asked = [request["model"] for request in model.requests()]
-        assert asked == ["small", "large", "large"]
-
-
-class TestAgents:
-    @pytest.mark.row("H02")
-    def test_the_chosen_one_answers_and_stays(
+class TestChoices:
+    @pytest.mark.row("ui 43", "H02")
+    def test_the_chosen_agent_answers_and_stays(
         self, panel: Panel, model: ModelServerProcess
     ) -> None:
         model.clear()
@@ -65,17 +37,33 @@ class TestAgents:
 
 class TestKeys:
     @pytest.mark.smoke
-    def test_enter_sends(self, panel: Panel) -> None:
-        panel.type(HELLO)
-        panel.input.press("Enter")
-
-        panel.wait_done()
-        assert panel.asked() == [HELLO]
-        assert panel.input.input_value() == ""
-
     @pytest.mark.scenario(35)
-    def test_enter_that_means_something_else_sends_nothing(self, panel: Panel) -> None:
-        """An input method takes Enter as its own: it picks a word."""
+    def test_enter_sends_unless_it_means_something_else(
+        self, panel: Panel, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("an input method takes Enter as its own"):
+            self.input_method_takes_enter(panel)
+        panel.new_conversation()
+        with subtests.test("Shift+Enter begins a line, Enter sends"):
+            panel.type("first")
+            panel.input.press("Shift+Enter")
+            panel.input.press_sequentially(HELLO)
+            assert panel.input.input_value() == f"first\n{HELLO}"
+            assert panel.asked() == []
+            panel.input.press("Enter")
+            panel.wait_done()
+            assert panel.asked() == [f"first\n{HELLO}"]
+            assert panel.input.input_value() == ""
+
+        panel.new_conversation()
+        with subtests.test("where Enter begins a line, Ctrl+Enter sends"):
+            self.control_enter_sends(panel)
+        panel.new_conversation()
+        with subtests.test("Ctrl+Up brings back what was asked"):
+            self.control_up_brings_back(panel)
+
+    def input_method_takes_enter(self, panel: Panel) -> None:
+        """It picks a word."""
         panel.input.focus()
         keys = panel.page.context.new_cdp_session(panel.page)
         keys.send(
@@ -84,8 +72,7 @@ class TestKeys:
         )
         _press_enter(keys, code=229)
         keys.send("Input.insertText", {"text": "日本"})
-        panel.page.wait_for_timeout(300)
-
+        panel.page.wait_for_timeout(200)
         assert panel.asked() == []
         assert panel.input.input_value() == "日本"
         panel.input.press_sequentially(f" {HELLO}")
@@ -93,18 +80,7 @@ class TestKeys:
         panel.wait_done()
         assert panel.asked() == [f"日本 {HELLO}"]
 
-        panel.new_conversation()
-        panel.type("first")
-        panel.input.press("Shift+Enter")
-        panel.input.press_sequentially(HELLO)
-        assert panel.input.input_value() == f"first\n{HELLO}"
-        assert panel.asked() == []
-        panel.input.press("Enter")
-
-        panel.wait_done()
-        assert panel.asked() == [f"first\n{HELLO}"]
-
-        panel.new_conversation()
+    def control_enter_sends(self, panel: Panel) -> None:
         hint = panel.page.locator(".aia-hint")
         said = "node => getComputedStyle(node, '::after').content"
         assert hint.evaluate(said) == '"Enter sends"'
@@ -113,141 +89,112 @@ class TestKeys:
         panel.type("first")
         panel.input.press("Enter")
         panel.input.press_sequentially(HELLO)
-        panel.page.wait_for_timeout(300)
+        panel.page.wait_for_timeout(200)
         assert panel.asked() == []
         panel.input.press("Control+Enter")
-
         panel.wait_done()
         assert panel.asked()[0].strip() == f"first\n{HELLO}"
+        panel.root.evaluate("node => { delete node.dataset.enter }")
 
-    def test_control_up_brings_back_what_was_asked(self, panel: Panel) -> None:
-        for text in ("[[script:hello]] one", "[[script:hello]] two"):
+    def control_up_brings_back(self, panel: Panel) -> None:
+        one, two = f"{HELLO} one", f"{HELLO} two"
+        for text in (one, two):
             panel.ask_and_wait(text)
-        for wanted in ("[[script:hello]] two", "[[script:hello]] one"):
+        for wanted in (two, one):
             panel.input.press("Control+ArrowUp")
             panel.wait(lambda text=wanted: panel.input.input_value() == text, wanted)
         panel.input.evaluate("node => node.setSelectionRange(99, 99)")
         panel.input.press("ArrowDown")
-        panel.wait(
-            lambda: panel.input.input_value() == "[[script:hello]] two", "forward"
-        )
+        panel.wait(lambda: panel.input.input_value() == two, "forward")
         panel.input.press_sequentially(" changed")
         panel.input.press("Home")
         panel.input.press("ArrowUp")
-
         panel.page.wait_for_timeout(200)
-        assert panel.input.input_value() == "[[script:hello]] two changed"
-
-    def test_whole_way_without_mouse(self, visit: Visit, server: DemoServer) -> None:
-        tab = visit(server).tab()
-        tab.goto()
-        tab.page.locator("#aia-launcher").focus()
-        tab.page.keyboard.press("Enter")
-        tab.input.wait_for()
-        tab.wait(
-            lambda: tab.input.evaluate("node => node === document.activeElement"),
-            "focus in the composer",
-        )
-        tab.page.keyboard.type("[[script:approval]]")
-        tab.page.keyboard.press("Enter")
-        tab.wait_state("waiting-approval")
-        tab.page.locator("[data-aia-approve]").focus()
-        tab.page.keyboard.press("Enter")
-        tab.wait_done()
-        tab.page.locator("#aia-close").focus()
-        tab.page.keyboard.press("Enter")
-
-        tab.wait_state("closed")
-        assert tab.page.evaluate("document.activeElement.id") == "aia-launcher"
+        assert panel.input.input_value() == f"{two} changed"
 
 
 class TestDraft:
-    def test_draft_is_kept_over_pages(self, panel: Panel) -> None:
-        panel.type("half a thought")
-        panel.click_to("Questionnaires")
+    def test_draft_is_kept_over_pages_by_conversation_and_while_an_answer_grows(
+        self, panel: Panel, subtests: pytest.Subtests
+    ) -> None:
+        draft = panel.input.input_value
+        with subtests.test("over pages"):
+            panel.type("half a thought")
+            panel.click_to("Questionnaires")
+            panel.wait(lambda: draft() == "half a thought", "the draft")
 
-        panel.wait(lambda: panel.input.input_value() == "half a thought", "the draft")
+        with subtests.test("by conversation"):
+            panel.ask_and_wait(HELLO)
+            panel.type("for the first")
+            first = panel.conversation
+            panel.new_conversation()
+            assert draft() == ""
+            panel.type("for the second")
+            panel.open_conversation(first)
+            panel.wait(lambda: draft() == "for the first", "the draft")
 
-    def test_draft_is_kept_by_conversation(self, panel: Panel) -> None:
-        panel.ask_and_wait(HELLO)
-        panel.type("for the first")
-        first = panel.conversation
-        panel.new_conversation()
-        assert panel.input.input_value() == ""
-        panel.type("for the second")
-        panel.open_conversation(first)
-
-        panel.wait(lambda: panel.input.input_value() == "for the first", "the draft")
-
-    def test_draft_may_be_written_while_an_answer_grows(self, panel: Panel) -> None:
-        panel.ask("[[script:stream tokens=60 rate=20]]")
-        panel.wait_words(3)
-        panel.input.press_sequentially("meanwhile")
-        panel.wait_words(12)
-
-        assert panel.input.input_value() == "meanwhile"
-        panel.wait_done()
-        assert panel.input.input_value() == "meanwhile"
-        assert len(panel.asked()) == 1
+        with subtests.test("while an answer grows"):
+            panel.new_conversation()
+            panel.ask("[[script:stream tokens=60 rate=20]]")
+            panel.wait_words(3)
+            panel.input.press_sequentially("meanwhile")
+            panel.wait_words(12)
+            assert draft() == "meanwhile"
+            panel.wait_done()
+            assert draft() == "meanwhile"
+            assert len(panel.asked()) == 1
 
 
 class TestBadMessage:
     @pytest.mark.scenario(36)
-    def test_long_paste_stays_and_freezes_nothing(
+    def test_empty_bad_and_long_ones_stay_and_odd_ones_are_shown(
         self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
     ) -> None:
         visitor = visit(server)
         visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
         panel = visitor.panel()
-        write = "chars => navigator.clipboard.writeText('word '.repeat(chars / 5))"
-        length = "document.getElementById('aia-input').value.length"
-        for chars in (20_000, 2_000_000):
-            with subtests.test(chars=chars):
-                panel.input.focus()
-                panel.page.evaluate(write, chars)
-                panel.page.keyboard.press("Control+v")
-                panel.wait(
-                    lambda chars=chars: panel.page.evaluate(length) == chars, "the text"
-                )
-                # Each key is a task of its own: its time is what a person waits for.
-                panel.page.keyboard.press("x")
-                panel.page.keyboard.press("y")
+        with subtests.test("an empty one"):
+            panel.type("  \n ")
+            panel.input.press("Enter")
+            panel.page.wait_for_timeout(200)
+            assert panel.asked() == []
+            assert panel.state == "idle"
 
-                assert panel.page.evaluate(length) == chars + 2
-                if chars > 100_000:
-                    panel.page.keyboard.press("Enter")
-                    long = "Shorten it by this many characters: 1900002."
-                    panel.wait(
-                        lambda long=long: long in panel.root.inner_text(),
-                        "the sentence",
-                    )
-                    assert panel.page.evaluate(length) == chars + 2
+        with subtests.test("one with characters that are no text"):
+            panel.type("bell \x07 rings")
+            panel.input.press("Enter")
+            panel.root.get_by_text("characters that are not text").first.wait_for()
+            assert panel.input.input_value() == "bell \x07 rings"
+            assert panel.asked() == []
+
+        with subtests.test("an odd one"):
+            panel.ask_and_wait(ODD)
+            assert panel.asked() == [ODD]
+            panel.reload()
+            assert panel.asked() == [ODD]
+
+        for chars in (20_000, 2_000_000):
+            with subtests.test("a long paste freezes nothing", chars=chars):
+                self.paste(panel, chars)
+        with subtests.test("what is too long is said"):
+            panel.page.keyboard.press("Enter")
+            long = "Shorten it by this many characters: 1900002."
+            panel.root.get_by_text(long).first.wait_for()
+            assert panel.page.evaluate(LENGTH) == 2_000_002
             panel.page.keyboard.press("Control+a")
             panel.page.keyboard.press("Delete")
 
-    def test_empty_or_bad_stays_and_odd_is_shown(self, panel: Panel) -> None:
-        panel.type("  \n ")
-        panel.input.press("Enter")
-        panel.page.wait_for_timeout(300)
-
-        assert panel.asked() == []
-        assert panel.state == "idle"
-
-        panel.type("bell \x07 rings")
-        panel.input.press("Enter")
-
-        panel.wait(
-            lambda: "characters that are not text" in panel.root.inner_text(),
-            "the sentence",
-        )
-        assert panel.input.input_value() == "bell \x07 rings"
-        assert panel.asked() == []
-
-        panel.ask_and_wait(ODD)
-
-        assert panel.asked() == [ODD]
-        panel.page.reload()
-        assert panel.asked() == [ODD]
+    def paste(self, panel: Panel, chars: int) -> None:
+        write = "chars => navigator.clipboard.writeText('word '.repeat(chars / 5))"
+        panel.input.focus()
+        panel.page.keyboard.press("Control+a")
+        panel.page.evaluate(write, chars)
+        panel.page.keyboard.press("Control+v")
+        panel.wait(lambda: panel.page.evaluate(LENGTH) == chars, "the text")
+        # Each key is a task of its own: its time is what a person waits for.
+        panel.page.keyboard.press("x")
+        panel.page.keyboard.press("y")
+        assert panel.page.evaluate(LENGTH) == chars + 2
 
 
 class TestPage:

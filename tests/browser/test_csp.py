@@ -1,6 +1,7 @@
 """Content security policies: of nonces alone, and of Trusted Types."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import django
 import pytest
@@ -9,7 +10,6 @@ from tests.browser.panel import Panel
 from tests.browser.sites import site
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
-from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
 TYPED = "default-src 'self'; require-trusted-types-for 'script'; trusted-types {names}"
@@ -25,7 +25,7 @@ HTMX_WITH_CSP = {
 
 def go_through(panel: Panel) -> None:
     """Ask, approve, answer, stop and look at the list, as a person does."""
-    panel.ask("[[script:report]]")
+    panel.ask("[[script:quick-report]]")
     assert panel.wait_done().text.strip().endswith("the report ends here.")
     panel.ask("[[script:approval]]")
     panel.wait_state("waiting-approval")
@@ -39,92 +39,67 @@ def go_through(panel: Panel) -> None:
     panel.wait_state("stopped")
 
 
-@pytest.fixture(scope="module")
-def nonced(
-    tmp_path_factory: pytest.TempPathFactory, model: ModelServerProcess
-) -> Iterator[DemoServer]:
-    folder = tmp_path_factory.mktemp("nonced")
-    with site(folder, model, "hosts.secure_settings") as started:
-        yield started
-
-
 @pytest.mark.skipif(django.VERSION < (6, 0), reason="the policy is one of Django 6")
-class TestNoncesAlone:
-    @pytest.mark.scenario(19)
-    def test_everything_works_without_a_violation(
-        self, visit: Visit, nonced: DemoServer
-    ) -> None:
+@pytest.mark.scenario(19)
+def test_everything_works_on_every_page_with_nonces_alone(
+    visit: Visit, tmp_path: Path, model: ModelServerProcess
+) -> None:
+    with site(tmp_path, model, "hosts.secure_settings") as nonced:
         visitor = visit(nonced)
         panel = visitor.panel()
         go_through(panel)
         panel.list_conversations()
-
         assert panel.page.locator("#aia-list").count() == 1
         assert visitor.watch.troubles() == []
+        for path in ("/assistant/", "/admin/auth/group/add/"):
+            panel.goto(path)  # the sheets are let in
+            display = panel.page.locator(".aia-head").first.evaluate(
+                "head => getComputedStyle(head).display"
+            )
+            assert display in ("flex", "grid"), path
+            assert visitor.watch.troubles() == []
 
-    @pytest.mark.scenario(19)
-    @pytest.mark.parametrize("path", ["/assistant/", "/admin/auth/group/add/"])
-    def test_sheets_of_every_page_are_let_in(
-        self, visit: Visit, nonced: DemoServer, path: str
-    ) -> None:
-        visitor = visit(nonced)
-        panel = visitor.panel(path)
 
-        assert panel.page.evaluate(
-            "getComputedStyle(document.querySelector('.aia-head')).display"
-        ) in ("flex", "grid")
+@pytest.mark.scenario(20)
+def test_panel_works_with_its_own_trusted_types_policy_alone(
+    visit: Visit, tmp_path: Path, model: ModelServerProcess
+) -> None:
+    policy = TYPED.format(names="ai-assistant")
+    with site(tmp_path, model, "live_settings", TESTS_CSP=policy) as server:
+        visitor = visit(server)
+        panel = visitor.panel()
+        go_through(panel)
+        panel.list_conversations()
+        assert panel.page.evaluate("typeof htmx") == "undefined"
+        assert panel.page.locator("meta[name=htmx-config]").count() == 0
+        assert visitor.watch.troubles() == []
+
+        # A window is placed without an inline style.
+        cookie = {"name": "aia_ui", "value": "o=1&m=float&w=400&p=20.10.5"}
+        panel.page.goto("about:blank")
+        panel.page.context.add_cookies([{**cookie, "url": panel.url}])
+        panel.goto()
+        assert panel.root.get_attribute("style") is None
+        assert panel.root.bounding_box() == {
+            "x": 1440 - 200 - 400,
+            "y": 900 - 100 - 400,
+            "width": 400,
+            "height": 400,
+        }
         assert visitor.watch.troubles() == []
 
 
-class TestTrustedTypes:
-    @pytest.mark.scenario(20)
-    def test_panel_works_with_its_own_policy_alone(
-        self, visit: Visit, tmp_path, model: ModelServerProcess
-    ) -> None:
-        policy = TYPED.format(names="ai-assistant")
-        with site(tmp_path, model, "live_settings", TESTS_CSP=policy) as server:
-            visitor = visit(server)
-            panel = visitor.panel()
-            go_through(panel)
-            panel.list_conversations()
-
-            assert panel.page.evaluate("typeof htmx") == "undefined"
-            assert panel.page.locator("meta[name=htmx-config]").count() == 0
-            assert visitor.watch.troubles() == []
-
-    @pytest.mark.scenario(20)
-    def test_panel_works_beside_htmx_and_its_csp_extension(
-        self, visit: Visit, tmp_path, model: ModelServerProcess
-    ) -> None:
-        """Whose gate lets no element pass without a nonce: it sees none of the panel's."""
-        policy = NONCED.format(names="ai-assistant htmx")
-        with site(
-            tmp_path, model, "hosts.settings", host=HTMX_WITH_CSP, TESTS_CSP=policy
-        ) as server:
-            panel = visit(server).panel()
-            go_through(panel)
-            panel.page.locator("#host-button").click()
-            panel.page.locator("#host-said").get_by_text("status").wait_for()
-
-            assert panel.page.evaluate("htmx.version") == "4.0.1"
-
-    def test_window_is_placed_without_an_inline_style(
-        self, visit: Visit, tmp_path, model: ModelServerProcess
-    ) -> None:
-        policy = TYPED.format(names="ai-assistant")
-        with site(tmp_path, model, "live_settings", TESTS_CSP=policy) as server:
-            visitor = visit(server)
-            panel = visitor.panel()
-            cookie = {"name": "aia_ui", "value": "o=1&m=float&w=400&p=20.10.5"}
-            panel.page.goto("about:blank")
-            panel.page.context.add_cookies([{**cookie, "url": panel.url}])
-            panel.goto()
-
-            assert panel.root.get_attribute("style") is None
-            assert panel.root.bounding_box() == {
-                "x": 1440 - 200 - 400,
-                "y": 900 - 100 - 400,
-                "width": 400,
-                "height": 400,
-            }
-            assert visitor.watch.troubles() == []
+@pytest.mark.scenario(20)
+def test_panel_works_beside_htmx_and_its_csp_extension(
+    visit: Visit, tmp_path: Path, model: ModelServerProcess
+) -> None:
+    """Whose gate lets no element pass without a nonce: it sees none of the panel's."""
+    policy = NONCED.format(names="ai-assistant htmx")
+    with site(
+        tmp_path, model, "hosts.settings", host=HTMX_WITH_CSP, TESTS_CSP=policy
+    ) as server:
+        panel = visit(server).panel()
+        go_through(panel)
+        panel.page.locator("#host-button").click()
+        panel.page.locator("#host-said").get_by_text("status").wait_for()
+        assert panel.page.evaluate("htmx.version") == "4.0.1"

@@ -1,17 +1,10 @@
 """An agent asks another one: its card, an approval from below, and the way back."""
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.browser.panel import Panel
-from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
-from tests.servers.app import DemoServer
-
-Visit = Callable[..., Visitor]
-OwnServer = Callable[..., DemoServer]
 
 pytestmark = pytest.mark.row("H23")
 SECTION = {"model": "questionnaires.section", "id": 3}
@@ -24,9 +17,9 @@ def asked(agent: str, script: str) -> dict[str, object]:
     return call("ask_agent", {"agent": agent, "task": f"Do it. [[script:{script}]]"})
 
 
-@pytest.fixture
-def panel(own_server: OwnServer, model: ModelServerProcess, visit: Visit) -> Panel:
-    """A panel whose assistant asks the analyst, or the proofreader."""
+@pytest.fixture(scope="module", autouse=True)
+def scripts(model: ModelServerProcess) -> None:
+    """What the assistant says, and the analyst or the proofreader whom it asks."""
     model.script(
         "counts",
         [
@@ -40,55 +33,50 @@ def panel(own_server: OwnServer, model: ModelServerProcess, visit: Visit) -> Pan
         "asks-proofreader",
         [[asked("proofreader", "renames")], [text("It is renamed.")]],
     )
-    tab = visit(own_server()).tab()
+
+
+def test_agent_shows_what_it_does_and_its_approval_comes_up_where_the_person_is(
+    tab: Panel, model: ModelServerProcess, subtests: pytest.Subtests
+) -> None:
     tab.goto("/admin/questionnaires/questionnaire/")
-    tab.open()
-    return tab
+    with subtests.test("its card shows what it does, and then its answer"):
+        card_shows_steps_and_answer(tab, model)
+    tab.new_conversation()
+    with subtests.test("its approval comes up, and can be undone there"):
+        approval_comes_up(tab)
 
 
-class TestCard:
-    def test_shows_what_the_agent_does_and_then_its_answer(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask("How many? [[script:asks-analyst]]")
-        card = panel.log.locator(CARD).first
-        card.get_by_text("Asking Analyst").wait_for()
-        card.locator(".aia-steps").get_by_text("Count questions").wait_for()
-        assert card.get_attribute("data-status") == "executing"
-        assert panel.state == "tool"
+def card_shows_steps_and_answer(tab: Panel, model: ModelServerProcess) -> None:
+    tab.ask("How many? [[script:asks-analyst]]")
+    card = tab.log.locator(CARD).first
+    card.get_by_text("Asking Analyst").wait_for()
+    card.locator(".aia-steps").get_by_text("Count questions").wait_for()
+    assert card.get_attribute("data-status") == "executing"
+    assert tab.state == "tool"
+    model.release("analyst")
+    tab.wait_done()
 
-        model.release("analyst")
-        panel.wait_done()
-
-        assert card.get_attribute("data-status") == "complete"
-        card.get_by_text("Asked Analyst").click()
-        card.get_by_text("There are 12 questions.").wait_for()
-        assert card.locator('.aia-tool[data-tool="count_questions"]').is_visible()
-        assert "It says 12." in panel.log.inner_text()
-        live = card.inner_html()
-
-        panel.reload()
-        panel.open()
-        card.get_by_text("Asked Analyst").wait_for()
-        assert "aia-tool" in live
-        assert card.locator('.aia-tool[data-tool="count_questions"]').count() == 1
+    own = card.locator('.aia-tool[data-tool="count_questions"]')
+    assert card.get_attribute("data-status") == "complete"
+    card.get_by_text("Asked Analyst").click()
+    card.get_by_text("There are 12 questions.").wait_for()
+    assert own.is_visible()
+    assert "It says 12." in tab.log.inner_text()
+    assert "aia-tool" in card.inner_html()
+    tab.reload()
+    card.get_by_text("Asked Analyst").wait_for()
+    assert own.count() == 1
 
 
-class TestApproval:
-    def test_comes_up_where_the_person_is_and_can_be_undone_there(
-        self, panel: Panel
-    ) -> None:
-        panel.ask("Improve it. [[script:asks-proofreader]]")
-        panel.approval.wait_for()
-        panel.wait_state("waiting-approval")
-        assert "Well put" in panel.approval.inner_text()
-        assert "Proofreader asks" in panel.approval.inner_text()
-
-        panel.reload()  # it is the server's
-        panel.open()
-        panel.approval.wait_for()
-        panel.approve()
-        panel.wait_done()
-
-        assert "It is renamed." in panel.log.inner_text()
-        panel.page.locator("#aia-banner [data-aia-undo-all]").wait_for()
+def approval_comes_up(tab: Panel) -> None:
+    tab.ask("Improve it. [[script:asks-proofreader]]")
+    tab.approval.wait_for()
+    tab.wait_state("waiting-approval")
+    assert "Well put" in tab.approval.inner_text()
+    assert "Proofreader asks" in tab.approval.inner_text()
+    tab.reload()  # it is the server's
+    tab.approval.wait_for()
+    tab.approve()
+    tab.wait_done()
+    assert "It is renamed." in tab.log.inner_text()
+    tab.page.locator("#aia-banner [data-aia-undo-all]").wait_for()

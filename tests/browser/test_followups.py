@@ -45,57 +45,48 @@ def chips(panel: Panel) -> Locator:
     return panel.page.locator("#aia-log .aia-followups button:visible")
 
 
-@pytest.mark.row("S04")
-class TestFollowups:
-    def test_are_pressed_and_gone(self, panel: Panel) -> None:
+@pytest.mark.row("S04", "L09")
+def test_plan_is_ticked_off_in_its_place_and_followups_are_pressed(
+    visit: Visit,
+    server: DemoServer,
+    model: ModelServerProcess,
+    subtests: pytest.Subtests,
+) -> None:
+    panel = visit(server, **PHONE).panel()
+    with subtests.test("a plan is ticked off"):
+        plan_is_ticked_off(panel, model)
+    panel.new_conversation()
+    with subtests.test("by touch one leads to the next"):
         panel.ask_and_wait("[[script:suggests]]")
         expect(chips(panel)).to_have_count(2)
         assert panel.log.locator(".aia-tool").count() == 0
-        panel.reload()
-        panel.open()
-        expect(chips(panel)).to_have_count(2)
-
-        chips(panel).first.focus()
-        panel.page.keyboard.press("Enter")
-        panel.wait_done(2)
-
-        assert panel.asked()[-1] == NEXT
-        expect(chips(panel)).to_have_count(0)
-        assert panel.input.input_value() == ""
-
-    def test_on_a_phone_one_leads_to_the_next(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        panel = visit(server, **PHONE).panel()
-        panel.ask_and_wait("[[script:suggests]]")
-
         chips(panel).last.tap()
         panel.wait_done(2)
-
         expect(chips(panel)).to_have_count(2)
         box = chips(panel).last.bounding_box()
         assert box is not None
         assert box["height"] >= 44
 
+    panel.reload()
+    with subtests.test("there after a reload, pressed by keys, and gone"):
+        expect(chips(panel)).to_have_count(2)
+        chips(panel).first.focus()
+        panel.page.keyboard.press("Enter")
+        panel.wait_done(3)
+        assert panel.asked()[-1] == NEXT
+        expect(chips(panel)).to_have_count(0)
+        assert panel.input.input_value() == ""
 
-@pytest.mark.row("L09")
-class TestPlan:
-    def test_is_ticked_off_in_its_place(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask("[[script:plans]]")
-        shown = panel.log.locator(".aia-list")
-        expect(shown).to_contain_text("Plan: 1 of 3 done")
-        items = shown.locator("li")
-        expect(items.first).to_contain_text("Done")
-        expect(items.nth(1)).to_contain_text("In progress")
-        model.release("plan")
-        panel.wait_done()
 
-        expect(items.nth(1)).to_contain_text("Not done")
-        assert shown.count() == 1
-        assert panel.log.locator('.aia-tool[data-tool="update_plan"]').count() == 0
-        before = shown.inner_text()
-        panel.reload()
-        panel.open()
-        assert panel.log.locator(".aia-list").inner_text() == before
+def plan_is_ticked_off(panel: Panel, model: ModelServerProcess) -> None:
+    panel.ask("[[script:plans]]")
+    shown = panel.log.locator(".aia-list")
+    expect(shown).to_contain_text("Plan: 1 of 3 done")
+    items = shown.locator("li")
+    expect(items.first).to_contain_text("Done")
+    expect(items.nth(1)).to_contain_text("In progress")
+    model.release("plan")
+    panel.wait_done()
+    expect(items.nth(1)).to_contain_text("Not done")
+    assert shown.count() == 1
+    assert panel.log.locator('.aia-tool[data-tool="update_plan"]').count() == 0

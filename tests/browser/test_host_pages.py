@@ -1,13 +1,13 @@
 """Pages that bring an htmx of their own, swap their body, or have other templates."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Request
 
 import ai_assistant
 from tests.browser.panel import Panel
@@ -15,8 +15,7 @@ from tests.browser.sites import site
 from tests.browser.visitor import Visitor
 from tests.docs.blocks import blocks, page, section
 from tests.model_server import ModelServerProcess
-from tests.servers.app import DemoServer
-from tests.thorough import part
+from tests.thorough import share
 
 Visit = Callable[..., Visitor]
 TEMPLATES = Path(ai_assistant.__file__).parent / "templates" / "ai_assistant"
@@ -56,25 +55,6 @@ TOKEN = re.compile(r'<input[^>]*name="csrfmiddlewaretoken"[^>]*>')
 MARKED = "() => document.getElementById('aia').marked"
 
 
-@pytest.fixture(scope="module", params=part(HOSTS, every=2))
-def hosting(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    model: ModelServerProcess,
-) -> Iterator[DemoServer]:
-    """A site whose pages have an htmx, and a boosted body."""
-    folder = tmp_path_factory.mktemp("host")
-    with site(folder, model, "hosts.settings", host=HOSTS[request.param]) as started:
-        started.version = request.param.split()[0]  # type: ignore[attr-defined]
-        started.config = [*HOSTS[request.param].get("config", [])]  # type: ignore[attr-defined]
-        yield started
-
-
-@pytest.fixture
-def hosted(hosting: DemoServer, visit: Visit) -> Panel:
-    return visit(hosting).panel()
-
-
 def sent(panel: Panel, ending: str, do: Callable[[], Any]) -> list[str]:
     """Return the requests to addresses with that ending while `do` is done."""
     seen: list[str] = []
@@ -86,7 +66,7 @@ def sent(panel: Panel, ending: str, do: Callable[[], Any]) -> list[str]:
     )
     do()
     panel.wait(lambda: seen, "the request")
-    panel.page.wait_for_timeout(500)  # a second one would have come by then
+    panel.page.wait_for_timeout(200)  # a second one would have come by then
     return seen
 
 
@@ -101,73 +81,50 @@ def bare(part: Locator) -> str:
     return html.replace(' data-htmx-powered="true"', "").strip()
 
 
-@pytest.fixture(scope="module", params=part(PLAIN, every=2))
-def plain_host(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    model: ModelServerProcess,
-) -> Iterator[DemoServer]:
-    """A site whose pages have an htmx, and load anew at each click."""
-    folder, host = tmp_path_factory.mktemp("plain"), {"scripts": [PLAIN[request.param]]}
-    with site(folder, model, "hosts.settings", host=host) as started:
-        yield started
+def test_templates_of_the_site_replace_ours_live_and_in_history(
+    visit: Visit, tmp_path: Path, model: ModelServerProcess, subtests: pytest.Subtests
+) -> None:
+    """The example of the docs, as it stands there; and a field in the composer."""
+    folder = tmp_path / "templates"
+    documented = section(page("docs/panel.md"), "Templates")
+    (example,) = [one for one in blocks(documented) if one.language == "html"]
+    assert example.file == "ai_assistant/run_end.html"
+    field = '<input type="hidden" name="ticket" value="A 7">'
+    form, label = TEMPLATES.joinpath("composer.html").read_text(), "<label "
+    (folder / "ai_assistant").mkdir(parents=True)
+    (folder / example.file).write_text(example.code)
+    composer = form.replace(label, field + label, 1)
+    (folder / "ai_assistant" / "composer.html").write_text(composer)
 
-
-class TestTemplatesOfTheSite:
-    def test_replace_ours_in_the_stream_and_in_history(
-        self, visit: Visit, tmp_path: Path, model: ModelServerProcess
-    ) -> None:
-        """The example of the docs, as it stands there."""
-        documented = section(page("docs/panel.md"), "Templates")
-        (example,) = [one for one in blocks(documented) if one.language == "html"]
-        assert example.file == "ai_assistant/run_end.html"
-        own = tmp_path / "templates" / example.file
-        own.parent.mkdir(parents=True)
-        own.write_text(example.code)
-
-        folders = [str(tmp_path / "templates")]
-        with site(
-            tmp_path, model, "hosts.settings", host={"templates": folders}
-        ) as server:
-            panel = visit(server).panel()
-            panel.ask_and_wait("[[script:hello]]")
-            rule = panel.log.locator(".aia-msg[data-role=assistant] .house-rule")
-            rule.wait_for()
+    host = {"templates": [str(folder)]}
+    with site(tmp_path, model, "hosts.settings", host=host) as server:
+        panel = visit(server).panel()
+        posted: list[str] = []
+        panel.page.on("request", lambda one: posted.append(one.post_data or ""))
+        panel.ask_and_wait("[[script:hello]]")
+        rule = panel.log.locator(".aia-msg[data-role=assistant] .house-rule")
+        rule.wait_for()
+        streamed = bare(panel.log.locator(".aia-end").first)
+        panel.reload()
+        with subtests.test("the end of an answer"):
             assert rule.all_inner_texts() == ["Check figures before you pass them on."]
-            end = panel.log.locator(".aia-end").first
-            streamed = bare(end)
-            panel.page.reload()
+            assert bare(panel.log.locator(".aia-end").first) == streamed
 
-            assert bare(end) == streamed
-            assert rule.count() == 1
-
-    def test_fields_added_to_the_composer_are_sent(
-        self, visit: Visit, tmp_path: Path, model: ModelServerProcess
-    ) -> None:
-        """With the first message and after a page load; the file is the site's own."""
-        own = tmp_path / "templates" / "ai_assistant" / "composer.html"
-        own.parent.mkdir(parents=True)
-        field = '<input type="hidden" name="ticket" value="A 7">'
-        form, label = TEMPLATES.joinpath("composer.html").read_text(), "<label "
-        own.write_text(form.replace(label, field + label, 1))
-        host = {"templates": [str(tmp_path / "templates")]}
-        with site(tmp_path, model, "hosts.settings", host=host) as server:
-            panel = visit(server).panel()
-            sent: list[str] = []
-            panel.page.on("request", lambda one: sent.append(one.post_data or ""))
-            panel.ask_and_wait("[[script:hello]]")
-            panel.reload()
-            panel.ask("[[script:hello]]")
-            panel.wait_done(2)
-
-        messages = [parse_qs(body) for body in sent if "script%3Ahello" in body]
-        assert [one["ticket"] for one in messages] == [["A 7"], ["A 7"]]
+        panel.ask("[[script:hello]]")
+        panel.wait_done(2)
+        with subtests.test("a field of the composer, before and after a page load"):
+            messages = [parse_qs(body) for body in posted if "script%3Ahello" in body]
+            assert [one["ticket"] for one in messages] == [["A 7"], ["A 7"]]
 
 
-class TestHostWithAPlainBody:
-    @pytest.mark.scenario(23)
-    def test_each_click_asks_once(self, visit: Visit, plain_host: DemoServer) -> None:
-        panel = visit(plain_host).panel()
+@pytest.mark.scenario(23)
+@pytest.mark.parametrize("name", share(PLAIN, every=3))
+def test_each_click_asks_once_beside_an_htmx_of_the_page(
+    visit: Visit, tmp_path: Path, model: ModelServerProcess, name: str
+) -> None:
+    host = {"scripts": [PLAIN[name]]}
+    with site(tmp_path, model, "hosts.settings", host=host) as server:
+        panel = visit(server).panel()
         button = panel.page.locator("#host-button")
         assert sent(panel, "/assistant/health/", button.click) == ["GET"]
         panel.ask("[[script:approval]]")
@@ -178,101 +135,104 @@ class TestHostWithAPlainBody:
         assert sent(panel, "/assistant/conversations/", opened) == ["GET"]
 
 
-class TestHostWithHtmx:
-    @pytest.mark.scenario(23)
-    def test_page_keeps_its_copy(self, hosted: Panel, hosting: DemoServer) -> None:
-        assert hosted.page.evaluate("htmx.version") == hosting.version  # type: ignore[attr-defined]
-        assert hosted.page.locator("script[src*=htmx]").count() == 1
-        configured = hosted.page.locator("meta[name=htmx-config]")
-        assert configured.count() == len(hosting.config)  # type: ignore[attr-defined]
-        prefix = "htmx.config.prefix ?? 'none'"
-        assert hosted.page.evaluate(prefix) in ("none", "data-hx-")
-
-    @pytest.mark.scenario(23)
-    def test_one_click_on_its_button_asks_once(self, hosted: Panel) -> None:
-        button = hosted.page.locator("#host-button")
-
-        asked = sent(hosted, "/assistant/health/", button.click)
-
-        assert asked == ["GET"]
-
-    @pytest.mark.scenario(23)
-    def test_forms_of_the_panel_work(self, hosted: Panel) -> None:
-        hosted.page.evaluate(CONFIRM)  # the page would ask before each request
-        hosted.ask("[[script:approval]]")
-        hosted.wait_state("waiting-approval")
-        answered = sent(hosted, "/assistant/answer/", hosted.approve)
-        assert answered == ["POST"]
-        assert hosted.wait_done().text.endswith("That is settled.")
-        hosted.ask("[[script:stream tokens=400 rate=20]]")
-        hosted.wait_words(5)
-        assert sent(hosted, "/assistant/stop/", hosted.stop) == ["POST"]
-        hosted.wait_state("stopped")
-        hosted.list_conversations()
-
-        assert hosted.page.url.endswith("/admin/")
-        assert hosted.repeated_ids() == []
-
-    @pytest.mark.scenario(23)
-    def test_new_conversation_is_begun_once(self, hosted: Panel) -> None:
-        hosted.ask_and_wait("[[script:hello]]")
-
-        asked: list[str] = []
-        hosted.page.on(
-            "request",
-            lambda request: asked.append(
-                f"{request.method} {urlsplit(request.url).path}"
-            ),
-        )
-        hosted.new_conversation()
-        hosted.page.wait_for_timeout(500)
-
-        assert hosted.read() == []
-        assert asked.count("GET /assistant/panel/") == 1
-        # The end of the answer may still be told of as seen; nothing else is posted.
-        posted = {one for one in asked if one.startswith("POST")}
-        assert posted <= {"POST /assistant/seen/"}
-
-    @pytest.mark.scenario(23)
-    def test_panel_survives_a_swap_of_the_page(
-        self, visit: Visit, hosting: DemoServer
-    ) -> None:
-        visitor = visit(hosting)
+@pytest.mark.scenario(23)
+@pytest.mark.parametrize("name", share(HOSTS, every=3))
+def test_boosted_body_with_an_htmx_and_panel_leave_each_other_alone(
+    visit: Visit,
+    tmp_path: Path,
+    model: ModelServerProcess,
+    subtests: pytest.Subtests,
+    name: str,
+) -> None:
+    with site(tmp_path, model, "hosts.settings", host=HOSTS[name]) as server:
+        visitor = visit(server)
         visitor.context.add_init_script(f"({COUNT})()")
         panel = visitor.panel()
-        panel.page.evaluate(MARK)
-        panel.type("A draft")
-        panel.input.fill("[[script:stream tokens=60 rate=15]]")
-        panel.page.locator("#aia-send").click()
-        panel.wait_words(3)
-        panel.type("The next thing")
-        link = panel.page.locator("#content").get_by_role(
-            "link", name="Questionnaires", exact=True
-        )
-        link.last.click()
-        panel.page.wait_for_url("**/admin/questionnaires/questionnaire/")
-        panel.page.locator("#content h1").first.wait_for()
+        with subtests.test("the page keeps its copy of htmx"):
+            page_keeps_its_copy(panel, name)
+        with subtests.test("the panel survives a swap of the page"):
+            panel_survives_a_swap(panel)
+        with subtests.test("what it sees is the new page"):
+            panel_sees_the_new_page(panel)
+        with subtests.test("a new conversation is begun once"):
+            conversation_is_begun_once(panel)
+        with subtests.test("forms of the panel work"):
+            forms_of_the_panel_work(panel)
 
-        assert panel.page.evaluate(MARKED) == "the same"
-        assert panel.root.count() == 1
-        assert panel.input.input_value() == "The next thing"
-        panel.wait_words(20)
-        panel.wait_done()
-        assert panel.page.evaluate("window.counted.sockets.length") == 1
-        asked = sent(panel, "/assistant/send/", panel.page.locator("#aia-send").click)
-        assert asked == ["POST"]
-        panel.wait_done(2)
-        assert panel.repeated_ids() == []
 
-    @pytest.mark.scenario(23)
-    def test_what_it_sees_is_the_new_page(self, hosted: Panel) -> None:
-        link = hosted.page.locator("#content").get_by_role(
-            "link", name="Sections", exact=True
-        )
-        link.last.click()
-        hosted.page.wait_for_url("**/section/")
+def page_keeps_its_copy(panel: Panel, name: str) -> None:
+    assert panel.page.evaluate("htmx.version") == name.split(maxsplit=1)[0]
+    assert panel.page.locator("script[src*=htmx]").count() == 1
+    configured = panel.page.locator("meta[name=htmx-config]")
+    assert configured.count() == len(HOSTS[name].get("config", []))
+    prefix = "htmx.config.prefix ?? 'none'"
+    assert panel.page.evaluate(prefix) in ("none", "data-hx-")
+    button = panel.page.locator("#host-button")
+    assert sent(panel, "/assistant/health/", button.click) == ["GET"]
 
-        hosted.wait(
-            lambda: "Sections" in hosted.page.locator("#aia-context").inner_text(),
-            "the chip of the new page",
-        )
+
+def panel_survives_a_swap(panel: Panel) -> None:
+    panel.page.evaluate(MARK)
+    panel.ask("[[script:stream tokens=60 rate=20]]")
+    panel.wait_words(3)
+    panel.type("The next thing")
+    go(panel, "Questionnaires", "**/admin/questionnaires/questionnaire/")
+    panel.page.locator("#content h1").first.wait_for()
+
+    assert panel.page.evaluate(MARKED) == "the same"
+    assert panel.root.count() == 1
+    assert panel.input.input_value() == "The next thing"
+    panel.wait_words(20)
+    panel.wait_done()
+    assert panel.page.evaluate("window.counted.sockets.length") == 1
+    asked = sent(panel, "/assistant/send/", panel.page.locator("#aia-send").click)
+    assert asked == ["POST"]
+    panel.wait_done(2)
+    assert panel.repeated_ids() == []
+
+
+def go(panel: Panel, name: str, url: str) -> None:
+    """Click a link of the page, whose body is swapped then."""
+    content = panel.page.locator("#content, #container").first
+    content.get_by_role("link", name=name, exact=True).last.click()
+    panel.page.wait_for_url(url)
+
+
+def panel_sees_the_new_page(panel: Panel) -> None:
+    chips = panel.page.locator("#aia-context")
+    panel.wait(lambda: "Questionnaires" in chips.inner_text(), "the chip of the list")
+
+
+def conversation_is_begun_once(panel: Panel) -> None:
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(f"{request.method} {urlsplit(request.url).path}")
+
+    panel.page.on("request", note)
+    panel.new_conversation()
+    panel.page.wait_for_timeout(300)
+    panel.page.remove_listener("request", note)
+
+    assert panel.read() == []
+    assert asked.count("GET /assistant/panel/") == 1
+    # The end of the answer may still be told of as seen; nothing else is posted.
+    posted = {one for one in asked if one.startswith("POST")}
+    assert posted <= {"POST /assistant/seen/"}
+
+
+def forms_of_the_panel_work(panel: Panel) -> None:
+    place = panel.page.url
+    panel.page.evaluate(CONFIRM)  # the page would ask before each request
+    panel.ask("[[script:approval]]")
+    panel.wait_state("waiting-approval")
+    assert sent(panel, "/assistant/answer/", panel.approve) == ["POST"]
+    assert panel.wait_done().text.endswith("That is settled.")
+    panel.ask("[[script:stream tokens=400 rate=20]]")
+    panel.wait(lambda: len(panel.answers()) == 2, "the second answer")
+    panel.wait_words(5)
+    assert sent(panel, "/assistant/stop/", panel.stop) == ["POST"]
+    panel.wait_state("stopped")
+    panel.list_conversations()
+    assert panel.page.url == place
+    assert panel.repeated_ids() == []

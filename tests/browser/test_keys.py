@@ -4,6 +4,7 @@ import pytest
 
 from tests.browser.panel import Panel
 from tests.browser.test_places import FORM, LIST
+from tests.thorough import share
 
 FOCUSED = "() => document.activeElement?.id || document.activeElement?.tagName"
 PAGES = [
@@ -31,31 +32,47 @@ def wait_focus(panel: Panel, wanted: str) -> None:
 
 
 @pytest.fixture
-def closed(panel: Panel) -> Panel:
-    panel.page.locator("#aia-close").click()
-    panel.goto(LIST)
-    return panel
+def closed(tab: Panel) -> Panel:
+    """A list, with the panel closed."""
+    cookie = {"name": "aia_ui", "value": "o=0&m=dock&w=400", "url": tab.url}
+    tab.page.context.add_cookies([cookie])
+    tab.goto(LIST)
+    return tab
 
 
 @pytest.mark.row("ui 98")
 @pytest.mark.row("N07")
 class TestShortcut:
     @pytest.mark.scenario(1)
-    def test_shortcut_opens_on_each_kind_of_page(self, closed, subtests):
+    def test_shortcut_opens_enters_and_closes_on_each_kind_of_page_or_is_off(
+        self, closed, subtests
+    ):
         with subtests.test("other keys are left to the page"):
             closed.page.locator(FIELD).focus()
             press(closed, "Shift+A", "a", "Control+A")
             assert closed.page.locator(FIELD).input_value() == "Aa"
             assert closed.state == "closed"
 
-        for keys in ("Alt+Shift+A", "Meta+Shift+A"):
+        with subtests.test("it opens, what was typed is kept, and it closes"):
+            press(closed, "Control+Shift+A")
+            wait_focus(closed, "aia-input")
+            closed.page.keyboard.type("Half a question")
+            press(closed, "Control+Shift+A")
+            closed.wait(lambda: closed.state == "closed", "a closed panel")
+            assert focused(closed) == "searchbar"
+
+        for keys in ("Alt+Shift+A", "Meta+Shift+A", "Control+Shift+A"):
             with subtests.test("it has other ways", keys=keys):
-                closed.goto(LIST)
                 press(closed, keys)
                 wait_focus(closed, "aia-input")
-            closed.page.locator("#aia-close").click()
+                assert closed.input.input_value() == "Half a question"
+            press(closed, keys)
+            closed.wait(lambda: closed.state == "closed", "a closed panel")
 
-        for path in PAGES:
+        closed.open()
+        closed.type("")
+        closed.page.locator("#aia-close").click()
+        for path in share(PAGES, every=3):
             closed.goto(path)
             with subtests.test(path=path):
                 press(closed, "Control+Shift+A")
@@ -63,117 +80,113 @@ class TestShortcut:
                 wait_focus(closed, "aia-input")
             closed.page.locator("#aia-close").click()
 
-        with subtests.test("what was typed is kept"):
-            closed.goto(LIST)
-            press(closed, "Control+Shift+A")
-            wait_focus(closed, "aia-input")
-            panel_text = "Half a question"
-            closed.page.keyboard.type(panel_text)
-            press(closed, "Control+Shift+A", "Control+Shift+A")
-            wait_focus(closed, "aia-input")
-            assert closed.input.input_value() == panel_text
-
-    def test_shortcut_enters_closes_or_is_turned_off(self, panel, subtests):
-        panel.goto(LIST)
-        with subtests.test("a page load takes no focus"):
-            panel.wait_state("idle")
-            assert not panel.page.evaluate("aia.contains(document.activeElement)")
-
-        with subtests.test("it goes into the open panel, then closes it"):
-            panel.page.locator(FIELD).focus()
-            press(panel, "Control+Shift+A")
-            wait_focus(panel, "aia-input")
-            press(panel, "Control+Shift+A")
-            panel.wait(lambda: panel.state == "closed")
-            assert focused(panel) == "searchbar"
-
         with subtests.test("it is turned off by the person"):
-            panel.goto()
-            panel.open()
-            panel.page.locator("#aia-settings summary").click()
-            panel.page.get_by_label("Open and close with").uncheck()
-            press(panel, "Escape")
-            panel.page.locator("#aia-close").click()
-            for _ in range(2):
-                press(panel, "Control+Shift+A", "Alt+Shift+A")
-                assert panel.state == "closed"
-                panel.goto(LIST)
+            closed.open()
+            self.turned_off(closed)
 
-
-class TestRegions:
-    @pytest.mark.scenario(37)
-    def test_f6_and_skip_link_go_there_and_back(self, panel, subtests):
-        with subtests.test("F6 finds a page that had no focus"):
-            panel.input.focus()
-            press(panel, "F6")
-            panel.wait(
-                lambda: not panel.page.evaluate("aia.contains(document.activeElement)")
-            )
-            assert focused(panel) != "BODY"
-
-        with subtests.test("F6 goes there and back"):
+    def turned_off(self, panel):
+        panel.page.locator("#aia-settings summary").click()
+        panel.page.get_by_label("Open and close with").uncheck()
+        press(panel, "Escape")
+        panel.page.locator("#aia-close").click()
+        for _ in range(2):
+            press(panel, "Control+Shift+A", "Alt+Shift+A")
+            assert panel.state == "closed"
             panel.goto(LIST)
-            panel.page.locator(FIELD).focus()
-            press(panel, "F6")
-            wait_focus(panel, "aia-input")
-            press(panel, "F6")
-            wait_focus(panel, "searchbar")
-
-        with subtests.test("the skip link stands after the admin's own"):
-            panel.page.locator(".skip-to-content-link").focus()
-            press(panel, "Tab")
-            assert focused(panel) == "aia-skip"
-            assert panel.page.locator("#aia-skip").inner_text() == "Go to assistant"
-            press(panel, "Enter")
-            wait_focus(panel, "aia-input")
-
-        with subtests.test("that of a closed panel is none"):
-            panel.page.locator("#aia-close").click()
-            panel.goto(LIST)
-            panel.page.locator(".skip-to-content-link").focus()
-            press(panel, "Tab")
-            assert focused(panel) != "aia-skip"
 
 
+@pytest.mark.scenario(37)
+@pytest.mark.row("ui 99")
 class TestPanel:
-    @pytest.mark.row("ui 99")
-    def test_keys_for_new_conversation_list_and_map(self, panel, subtests):
-        with subtests.test("the question mark shows the map"):
-            panel.page.locator("#aia-scroll").focus()
-            press(panel, "Shift+?")
-            dialog = panel.page.get_by_role("dialog")
-            dialog.wait_for()
-            assert "Go from the page to the assistant" in dialog.inner_text()
-            press(panel, "Escape")
-            dialog.wait_for(state="hidden")
-            assert focused(panel) == "aia-scroll"
+    def test_keys_go_between_page_and_panel_and_escape_stops_before_it_leaves(
+        self, tab, subtests
+    ):
+        tab.goto(LIST)
+        for fact in (
+            self.page_load_takes_no_focus,
+            self.f6_goes_there_and_back,
+            self.skip_link_stands_after_the_admins_own,
+            self.question_mark_shows_the_map,
+            self.escape_leaves_the_field_and_its_text,
+            self.escape_stops_first,
+            self.new_conversation_and_list,
+            self.f6_finds_a_page_that_had_no_focus,
+            self.skip_link_of_a_closed_panel_is_none,
+        ):
+            with subtests.test(fact.__name__):
+                fact(tab)
 
-        with subtests.test("new conversation and list"):
-            panel.ask_and_wait("Hello")
-            panel.input.focus()
-            before = panel.conversation
-            press(panel, "Control+Shift+O")
-            panel.wait(lambda: panel.conversation != before)
-            wait_focus(panel, "aia-input")
-            press(panel, "Control+Shift+H")
-            panel.page.locator("#aia-history").wait_for()
+    def page_load_takes_no_focus(self, panel):
+        panel.wait_state("idle")
+        assert not panel.page.evaluate("aia.contains(document.activeElement)")
 
-    def test_escape_stops_before_it_leaves(self, panel, subtests):
-        with subtests.test("it leaves the field and its text"):
-            panel.input.focus()
-            panel.page.keyboard.type("Half a question")
-            press(panel, "Escape", "Escape", "Escape")
-            wait_focus(panel, "aia-scroll")
-            assert panel.input.input_value() == "Half a question"
-            assert panel.state == "idle"
+    def f6_goes_there_and_back(self, panel):
+        panel.page.locator(FIELD).focus()
+        press(panel, "F6")
+        wait_focus(panel, "aia-input")
+        press(panel, "F6")
+        wait_focus(panel, "searchbar")
 
-        with subtests.test("first it stops"):
-            panel.ask("[[script:report]]")
-            panel.wait_state("streaming", "thinking")
-            panel.input.focus()
-            press(panel, "Escape")
-            panel.wait_state("stopped", "stopping", "idle")
-            assert focused(panel) == "aia-input"
+    def skip_link_stands_after_the_admins_own(self, panel):
+        panel.page.locator(".skip-to-content-link").focus()
+        press(panel, "Tab")
+        assert focused(panel) == "aia-skip"
+        assert panel.page.locator("#aia-skip").inner_text() == "Go to assistant"
+        press(panel, "Enter")
+        wait_focus(panel, "aia-input")
+
+    def question_mark_shows_the_map(self, panel):
+        panel.page.locator("#aia-scroll").focus()
+        press(panel, "Shift+?")
+        dialog = panel.page.get_by_role("dialog")
+        dialog.wait_for()
+        assert "Go from the page to the assistant" in dialog.inner_text()
+        press(panel, "Escape")
+        dialog.wait_for(state="hidden")
+        assert focused(panel) == "aia-scroll"
+
+    def escape_leaves_the_field_and_its_text(self, panel):
+        panel.input.focus()
+        panel.page.keyboard.type("Half a question")
+        press(panel, "Escape", "Escape", "Escape")
+        wait_focus(panel, "aia-scroll")
+        assert panel.input.input_value() == "Half a question"
+        assert panel.state == "idle"
+
+    def escape_stops_first(self, panel):
+        panel.ask("[[script:think]]")
+        panel.wait_state("streaming", "thinking")
+        panel.input.focus()
+        press(panel, "Escape")
+        panel.wait_state("stopped", "stopping", "idle")
+        assert focused(panel) == "aia-input"
+
+    def new_conversation_and_list(self, panel):
+        panel.wait_state("stopped", "idle")
+        panel.input.focus()
+        before = panel.conversation
+        press(panel, "Control+Shift+O")
+        panel.wait(lambda: panel.conversation != before, "another conversation")
+        wait_focus(panel, "aia-input")
+        press(panel, "Control+Shift+H")
+        panel.page.locator("#aia-history").wait_for()
+
+    def f6_finds_a_page_that_had_no_focus(self, panel):
+        panel.goto()
+        panel.input.focus()
+        press(panel, "F6")
+        panel.wait(
+            lambda: not panel.page.evaluate("aia.contains(document.activeElement)"),
+            "the focus on the page",
+        )
+        assert focused(panel) != "BODY"
+
+    def skip_link_of_a_closed_panel_is_none(self, panel):
+        panel.page.locator("#aia-close").click()
+        panel.goto(LIST)
+        panel.page.locator(".skip-to-content-link").focus()
+        press(panel, "Tab")
+        assert focused(panel) != "aia-skip"
 
 
 class TestSettings:
@@ -210,7 +223,6 @@ class TestSettings:
             self.write_lines(panel)
 
     def write_lines(self, panel):
-        panel.goto()
         panel.page.locator("#aia-settings summary").click()
         panel.page.get_by_label("Send a message with").select_option("1")
         panel.goto(LIST)

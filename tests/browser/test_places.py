@@ -1,7 +1,6 @@
 """Where the panel stands: docked, floating, as a sheet, on a page of its own."""
 
 import re
-from itertools import product
 from typing import Any
 
 import pytest
@@ -67,6 +66,13 @@ def drag(panel: Panel, query: str, dx: int, dy: int) -> None:
     )
 
 
+def at_home(panel: Panel) -> bool:
+    """Tell if the window stands where it does if nobody has moved it."""
+    where = box(panel)
+    size = (where["width"], where["height"])
+    return (where["right"], where["bottom"], *size) == (1420, 880, 400, 640)
+
+
 def is_in_sight(panel: Panel) -> bool:
     where, view = box(panel), panel.page.viewport_size
     assert view
@@ -78,54 +84,111 @@ def is_in_sight(panel: Panel) -> bool:
     )
 
 
-@pytest.fixture
-def floating(panel: Panel) -> Panel:
-    leave(panel, FLOATING)
-    panel.goto()
-    panel.page.locator(".aia-head").hover()
-    return panel
-
-
 @pytest.mark.scenario(40)
 @pytest.mark.row("ui 94")
 @pytest.mark.row("N06")
 class TestWindow:
     @pytest.mark.smoke
     @pytest.mark.row("N08")
-    def test_window_is_dragged_by_its_head_and_stays_there(self, floating):
-        before = box(floating)
+    def test_window_is_dragged_by_its_head_and_stays_there(self, tab):
+        leave(tab, FLOATING)
+        tab.goto()
+        tab.page.locator(".aia-head").hover()
+        before = box(tab)
 
-        drag(floating, "#aia-title", -300, -120)
+        drag(tab, "#aia-title", -300, -120)
 
-        after = box(floating)
+        after = box(tab)
         assert after["left"] == before["left"] - 300
         assert after["top"] == before["top"] - 120
-        floating.goto(LIST)
-        assert box(floating) == after
+        tab.goto(LIST)
+        assert box(tab) == after
 
     @pytest.mark.row("N08")
-    def test_window_stands_where_it_was_left(self, panel, subtests):
-        with subtests.test("closed, and opened"):
-            leave(panel, "o=0&m=float&w=400&p=20.10.5")
-            panel.goto()
-            panel.open()
-            where = box(panel)
-            assert (where["left"], where["top"]) == (1440 - 200 - 400, 900 - 100 - 400)
+    def test_window_is_left_sized_moved_by_keys_and_never_out_of_sight(
+        self, tab, subtests
+    ):
+        with subtests.test("it stands where it was left: closed, and opened"):
+            leave(tab, "o=0&m=float&w=400&p=20.10.5")
+            tab.goto()
+            tab.open()
+            where = box(tab)
+            place = (where["left"], where["top"])
+            assert place == (1440 - 200 - 400, 900 - 100 - 400)
             assert (where["width"], where["height"]) == (400, 400)
 
-        with subtests.test("set afloat"):
-            leave(panel, "o=1&m=dock&w=400&p=20.10.5")
-            panel.goto()
-            panel.page.locator("#aia-mode").click()
-            panel.wait(lambda: box(panel)["height"] == 400, "the place of the cookie")
-            assert box(panel)["left"] == 1440 - 200 - 400
+        with subtests.test("a press on the head alone moves nothing"):
+            tab.page.locator("#aia-title").click()
+            assert box(tab) == where
 
-        with subtests.test("on a larger screen: it is in sight"):
-            panel.page.set_viewport_size({"width": 800, "height": 500})
-            leave(panel, "o=1&m=float&w=800&p=79.255.63")
-            panel.goto()
-            assert is_in_sight(panel)
-            assert panel.input.is_visible()
+        with subtests.test("moved and sized by keys"):
+            self.move_by_keys(tab, where)
+
+        with subtests.test("sized by its corners, and there on the next page"):
+            self.size_by_corners(tab)
+            after = box(tab)
+            tab.goto(LIST)
+            assert box(tab) == after
+
+        with subtests.test("a double click on an edge puts all back"):
+            drag(tab, '[data-grip="top start"]', -100, 100)
+            tab.page.locator('[data-grip="top start"]').dblclick()
+            tab.wait(lambda: at_home(tab), "the window in its corner")
+
+        with subtests.test("in sight when the browser's window shrinks"):
+            drag(tab, "#aia-title", -3000, -3000)
+            for width, height in ((1000, 700), (660, 400), (1440, 900)):
+                tab.page.set_viewport_size({"width": width, "height": height})
+                assert is_in_sight(tab)
+                assert tab.input.is_visible()
+
+        with subtests.test("left on a larger screen: it is in sight"):
+            tab.page.set_viewport_size({"width": 800, "height": 500})
+            leave(tab, "o=1&m=float&w=800&p=79.255.63")
+            tab.goto()
+            assert is_in_sight(tab)
+            assert tab.input.is_visible()
+            tab.page.set_viewport_size({"width": 1440, "height": 900})
+
+        with subtests.test("set afloat where it was"):
+            leave(tab, "o=1&m=dock&w=400&p=20.10.5")
+            tab.goto()
+            tab.page.locator("#aia-mode").click()
+            tab.wait(lambda: box(tab)["height"] == 400, "the place of the cookie")
+            assert box(tab)["left"] == 1440 - 200 - 400
+
+    def size_by_corners(self, tab):
+        for grip, dx, dy, edges in (
+            ("top start", -40, 80, ["left", "top"]),
+            ("bottom end", -40, -80, ["right", "bottom"]),
+        ):
+            before = box(tab)
+            drag(tab, f'[data-grip="{grip}"]', dx, dy)
+            after = box(tab)
+            for edge in ("left", "right", "top", "bottom"):
+                by = dx if edge in ("left", "right") else dy
+                assert after[edge] == before[edge] + (by if edge in edges else 0)
+
+    def move_by_keys(self, tab, before):
+        keys = tab.page.keyboard
+        tab.page.locator("#aia-move").focus()
+        for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
+            keys.press(key)
+        tab.wait(lambda: box(tab)["top"] == before["top"] - 20, "20 px higher")
+        assert box(tab)["left"] == before["left"] - 40
+
+        tab.page.get_by_role("separator", name="Height").focus()
+        keys.press("ArrowDown")
+        tab.wait(lambda: box(tab)["height"] == before["height"] - 20, "lower by 20 px")
+        width = tab.page.get_by_role("separator", name="Width")
+        width.focus()
+        keys.press("Home")
+        tab.wait(lambda: box(tab)["width"] == 320, "the least width")
+        assert width.get_attribute("aria-valuenow") == "320"
+        keys.press("End")
+        tab.wait(lambda: box(tab)["width"] == 800, "the greatest width")
+        keys.press("Enter")
+        tab.wait(lambda: at_home(tab), "all as it was at first")
 
     def test_window_stands_in_its_corner_without_a_script(self, server, visit):
         visitor = visit(server, java_script_enabled=False)
@@ -139,68 +202,6 @@ class TestWindow:
             "width": 400,
             "height": 640,
         }
-
-    def test_window_is_sized_by_its_corners(self, panel, subtests):
-        for grip, dx, dy, edges in (
-            ("top start", -40, 80, ["left", "top"]),
-            ("bottom end", -40, -80, ["right", "bottom"]),
-        ):
-            with subtests.test(grip=grip):
-                leave(panel, "o=1&m=float&w=480&p=30.10.5")
-                panel.goto()
-                before = box(panel)
-
-                drag(panel, f'[data-grip="{grip}"]', dx, dy)
-
-                after = box(panel)
-                for edge in ("left", "right", "top", "bottom"):
-                    by = dx if edge in ("left", "right") else dy
-                    assert after[edge] == before[edge] + (by if edge in edges else 0)
-                panel.goto(LIST)
-                assert box(panel) == after
-
-    def test_window_moves_by_keys_and_stays_in_sight(self, floating, subtests):
-        before = box(floating)
-        with subtests.test("a press on the head alone moves nothing"):
-            floating.page.locator("#aia-title").click()
-            assert box(floating) == before
-            assert "p" not in said(floating)
-
-        with subtests.test("moved and sized by keys"):
-            self.move_by_keys(floating, before)
-
-        with subtests.test("a double click on an edge puts all back"):
-            drag(floating, '[data-grip="top start"]', -100, 100)
-            floating.page.locator('[data-grip="top start"]').dblclick()
-            floating.wait(lambda: box(floating) == before)
-
-        with subtests.test("in sight when the browser's window shrinks"):
-            drag(floating, "#aia-title", -3000, -3000)
-            for width, height in ((1000, 700), (660, 400), (1440, 900)):
-                floating.page.set_viewport_size({"width": width, "height": height})
-                assert is_in_sight(floating)
-                assert floating.input.is_visible()
-
-    def move_by_keys(self, floating, before):
-        keys = floating.page.keyboard
-        floating.page.locator("#aia-move").focus()
-        for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
-            keys.press(key)
-        floating.wait(lambda: box(floating)["top"] == before["top"] - 20)
-        assert box(floating)["left"] == before["left"] - 40
-
-        floating.page.get_by_role("separator", name="Height").focus()
-        keys.press("ArrowDown")
-        floating.wait(lambda: box(floating)["height"] == before["height"] - 20)
-        width = floating.page.get_by_role("separator", name="Width")
-        width.focus()
-        keys.press("Home")
-        floating.wait(lambda: box(floating)["width"] == 320)
-        assert width.get_attribute("aria-valuenow") == "320"
-        keys.press("End")
-        floating.wait(lambda: box(floating)["width"] == 800)
-        keys.press("Enter")
-        floating.wait(lambda: box(floating) == before, "all as it was")
 
 
 @pytest.mark.row("ui 93")
@@ -217,36 +218,28 @@ class TestDock:
             edge = panel.page.get_by_role("separator", name="Width")
             edge.focus()
             panel.page.keyboard.press("ArrowRight")
-            panel.wait(lambda: box(panel)["width"] == 380)
+            panel.wait(lambda: box(panel)["width"] == 380, "a step narrower")
             panel.page.keyboard.press("Home")
-            panel.wait(lambda: box(panel)["width"] == 320)
+            panel.wait(lambda: box(panel)["width"] == 320, "the least width")
             assert edge.get_attribute("aria-valuenow") == "320"
 
         with subtests.test("by the pointer, in steps"):
-            leave(panel, "o=1&m=dock&w=400")
-            panel.goto()
             drag(panel, "[data-grip=start]", -47, 0)
-            assert box(panel)["width"] == 440
+            assert box(panel)["width"] == 360
             assert box(panel, "#container")["right"] <= box(panel)["left"]
             panel.goto(LIST)
-            assert box(panel)["width"] == 440
+            assert box(panel)["width"] == 360
 
         with subtests.test("the page has its room"):
             drag(panel, "[data-grip=start]", -800, 0)
             assert box(panel)["left"] == 880
             assert grip.get_attribute("aria-valuemax") == "560"
 
-
-class TestMirrored:
-    """Where text runs from right to left."""
-
-    @pytest.fixture
-    def mirrored(self, server, visit):
-        return visit(server, locale="ar").panel()
-
     @pytest.mark.scenario(39)
     @pytest.mark.row("ui 105")
-    def test_dock_and_window_are_mirrored(self, mirrored, subtests):
+    def test_dock_and_window_are_mirrored(self, server, visit, subtests):
+        """Where text runs from right to left."""
+        mirrored = visit(server, locale="ar").panel()
         with subtests.test("the dock stands at the other side"):
             assert mirrored.page.locator("html").get_attribute("dir") == "rtl"
             assert box(mirrored)["left"] == 0
@@ -265,7 +258,9 @@ class TestMirrored:
             assert after["right"] == before["right"] + 260
             mirrored.page.locator("#aia-move").focus()
             mirrored.page.keyboard.press("ArrowLeft")
-            mirrored.wait(lambda: box(mirrored)["left"] == after["left"] - 20)
+            mirrored.wait(
+                lambda: box(mirrored)["left"] == after["left"] - 20, "20 px to the left"
+            )
 
 
 WATCH = """() => {
@@ -280,126 +275,58 @@ WATCH = """() => {
 WHOLE = """() => new Promise((resolve) =>
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))"""
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
-PLACES = """() => ["#aia-input", "#content"].map((selector) => {
+PLACES = """(selectors) => selectors.map((selector) => {
   const { x, y, width, height } = document.querySelector(selector).getBoundingClientRect();
   return [x, y, width, height];
 })"""
 
 
+# How the panel was left, where, and what must not move there; on the list, nothing at all.
+LOADED_PAGES = (
+    ("o=1&m=dock&w=480", "/admin/auth/user/", ["#aia-input", "#aia-empty", "#content"]),
+    ("o=1&m=float&w=440&p=28.20.6", "/admin/auth/user/", ["#aia-input", "#content"]),
+    ("o=1&m=dock&w=400", FORM, ["#aia-input", "#aia-empty"]),
+    ("o=1&m=dock&w=400", f"{LIST}1/change/", ["#aia-input", "#aia-empty"]),
+)
+
+
 @pytest.mark.scenario(2)
 @pytest.mark.row("ui 96")
-class TestPageLoad:
-    @pytest.mark.parametrize(
-        "cookie", ["o=1&m=dock&w=480", "o=1&m=float&w=440&p=28.20.6"]
-    )
-    def test_open_panel_is_there_first_and_shifts_nothing(self, panel, cookie):
-        # The admin opens its own list at the side late, which shifts the page.
-        panel.page.evaluate("localStorage['django.admin.navSidebarIsOpen'] = 'false'")
-        leave(panel, cookie)
-        held: list[Route] = []
-
-        def hold(route: Route) -> None:
-            held.append(route)
-
-        ours = re.compile("/ai_assistant/(?!place).*[.](js|more.css)")
-        panel.page.route(ours, hold)
-
-        panel.page.goto(f"{panel.url}/admin/auth/user/", wait_until="commit")
-        panel.wait(lambda: panel.page.evaluate(PAINTED), "the first paint")
-        panel.page.wait_for_function("document.readyState != 'loading'")
-        first = panel.page.evaluate(PLACES)
-        panel.page.evaluate(WHOLE)
-        panel.page.evaluate(WATCH)
-        panel.page.unroute(ours)  # lets those go that are held
-        panel.ready()
-        panel.page.wait_for_load_state("networkidle")
-        panel.page.evaluate(WHOLE)
-
-        assert held
-        assert first[0][2] > 0
-        assert panel.page.evaluate(PLACES) == first
-        assert panel.page.evaluate("window.shifts") < 0.001
-
-    def test_greeting_stays_when_the_script_comes(self, panel, subtests):
-        top = "document.getElementById('aia-empty').getBoundingClientRect().top"
-        ours = re.compile("/ai_assistant/.*[.](js|more.css)")
-        for path in (LIST, FORM, f"{LIST}1/change/"):
-            panel.page.route(ours, lambda route: route.abort())
-            panel.page.goto(f"{panel.url}{path}")
-            before = panel.page.evaluate(top)
-            panel.page.unroute(ours)
-            panel.goto(path)
-            panel.page.locator("#aia-more").wait_for(state="attached")
-            panel.page.wait_for_load_state("networkidle")
-
-            with subtests.test(path=path):
-                assert panel.page.evaluate(top) == before
-
-    def test_nonsense_in_the_cookie_is_harmless(self, panel, subtests):
-        for nonsense in (
-            "%00%ff=" * 20,
-            "o=1&m=sheet&w=1e9&p=9.9.9&l=?&n=NaN",
-            "x" * 3000,
-        ):
-            with subtests.test(nonsense=nonsense[:20]):
-                leave(panel, nonsense)
-
-                panel.goto()
-                panel.open()
-
-                assert is_in_sight(panel)
-                assert said(panel)["o"] == "1"
-                assert len("&".join(map("=".join, said(panel).items()))) <= 200
+def test_open_panel_and_its_greeting_are_there_first_and_shift_nothing(tab, subtests):
+    # The admin opens its own list at the side late, which shifts the page.
+    tab.page.goto(f"{tab.url}/static/admin/css/base.css")
+    tab.page.evaluate("localStorage['django.admin.navSidebarIsOpen'] = 'false'")
+    for cookie, path, selectors in LOADED_PAGES:
+        leave(tab, cookie)
+        with subtests.test(path=path, cookie=cookie):
+            first, last = places_before_and_after_the_script(tab, path, selectors)
+            assert first[0][2] > 0
+            assert last == first
+            if "#content" in selectors:
+                assert tab.page.evaluate("window.shifts") < 0.001
 
 
-@pytest.mark.scenario(40)
-def test_print_shows_no_panel(panel, subtests):
-    for mode in ("dock", "float"):
-        panel.page.emulate_media(media="screen")
-        leave(panel, f"o=1&m={mode}&w=400")
-        panel.goto()
+def places_before_and_after_the_script(tab: Panel, path: str, selectors: list[str]):
+    held: list[Route] = []
 
-        with subtests.test(mode=mode):
-            assert panel.root.is_visible()
-            panel.page.emulate_media(media="print")
-            assert not panel.root.is_visible()
-            padding = "getComputedStyle(document.body).paddingInlineEnd"
-            assert panel.page.evaluate(padding) == "0px"
+    def hold(route: Route) -> None:
+        held.append(route)
 
-
-class TestBesideTheAdmin:
-    def test_lists_and_calendars_open_above_the_panel(self, panel):
-        leave(panel, "o=1&m=float&w=800&p=40.20.1")
-        panel.goto("/admin/auth/user/1/change/")
-        panel.page.locator("#calendarlink0").click()
-
-        at = box(panel, "#calendarbox0")
-        x, y = at["left"] + at["width"] / 2, at["top"] + 10
-        top = "([x, y]) => Boolean(document.elementFromPoint(x, y)?.closest('#aia'))"
-        where = (
-            "query => Number(getComputedStyle(document.querySelector(query)).zIndex)"
-        )
-        assert not panel.page.evaluate(top, [x, y])
-        assert panel.page.evaluate(where, "#calendarbox0") > panel.page.evaluate(
-            where, "#aia"
-        )
-
-    @pytest.mark.scenario(40)
-    def test_form_and_its_popup_work_beside_it(self, panel):
-        panel.goto(FORM)
-        with panel.page.expect_popup() as opened:
-            panel.page.locator("#add_id_owner").click()
-        popup = opened.value
-        popup.wait_for_load_state()
-        assert popup.locator("#aia, #aia-launcher, #aia-skip").count() == 0
-        popup.close()
-        assert panel.input.is_visible()
-
-        panel.page.fill("#id_title", "Not saved yet")
-        panel.page.locator("#aia-mode").click()
-        drag(panel, "#aia-title", -200, -100)
-        panel.page.locator("#aia-close").click()
-        assert panel.page.locator("#id_title").input_value() == "Not saved yet"
+    ours = re.compile("/ai_assistant/(?!place).*[.](js|more.css)")
+    tab.page.route(ours, hold)
+    tab.page.goto(f"{tab.url}{path}", wait_until="commit")
+    tab.wait(lambda: tab.page.evaluate(PAINTED), "the first paint")
+    tab.page.wait_for_function("document.readyState != 'loading'")
+    first = tab.page.evaluate(PLACES, selectors)
+    tab.page.evaluate(WHOLE)
+    tab.page.evaluate(WATCH)
+    tab.page.unroute(ours)  # lets those go that are held
+    tab.ready()
+    tab.page.locator("#aia-more").wait_for(state="attached")
+    tab.page.wait_for_load_state("networkidle")
+    tab.page.evaluate(WHOLE)
+    assert held
+    return first, tab.page.evaluate(PLACES, selectors)
 
 
 PHONE: dict[str, Any] = {
@@ -413,108 +340,191 @@ SMALL = """() => [...document.querySelectorAll("#aia :is(button, a, select, summ
   .map((one) => one.outerHTML.slice(0, 80))"""
 
 
+BARS = """() => {
+  const add = (id, style) => {
+    const bar = document.body.appendChild(document.createElement("div"));
+    Object.assign(bar.style, { position: "fixed", ...style });
+    bar.id = id;
+  };
+  add("grp-header", { inset: "0 0 auto 0", height: "60px", zIndex: 1000 });
+  add("djDebug", { inset: "0 0 0 auto", width: "240px", zIndex: 100000000 });
+}"""
+ON_TOP = """() => [...document.querySelectorAll("#aia .aia-head button")]
+  .filter((one) => one.checkVisibility()).map((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    const found = document.elementFromPoint(left + width / 2, top + height / 2);
+    return one.contains(found);
+  })"""
+
+
+ON_TOP_OF = "([x, y]) => Boolean(document.elementFromPoint(x, y)?.closest('#aia'))"
+LAYER = "query => Number(getComputedStyle(document.querySelector(query)).zIndex)"
+
+
+class TestBesideTheAdmin:
+    @pytest.mark.scenario(40)
+    def test_page_opens_its_popups_and_bars_and_prints_as_without_the_panel(
+        self, tab, subtests
+    ):
+        tab.goto(FORM)
+        with subtests.test("a form and its popup work beside it"):
+            self.form_and_popup_work(tab)
+        with subtests.test("print shows no panel"):
+            self.print_shows_none(tab)
+        leave(tab, "o=1&m=float&w=800&p=40.20.1")
+        tab.goto("/admin/auth/user/1/change/")
+        with subtests.test("lists and calendars open above the panel"):
+            self.calendar_is_above(tab)
+        tab.page.locator("#aia-dock").click()
+        with subtests.test("bars that a package fixes to the page lie below"):
+            self.bars_lie_below(tab)
+
+    def form_and_popup_work(self, tab):
+        with tab.page.expect_popup() as opened:
+            tab.page.locator("#add_id_owner").click()
+        popup = opened.value
+        popup.wait_for_load_state()
+        assert popup.locator("#aia, #aia-launcher, #aia-skip").count() == 0
+        popup.close()
+        assert tab.input.is_visible()
+
+        tab.page.fill("#id_title", "Not saved yet")
+        tab.page.locator("#aia-mode").click()
+        drag(tab, "#aia-title", -200, -100)
+        tab.page.locator("#aia-close").click()
+        assert tab.page.locator("#id_title").input_value() == "Not saved yet"
+        tab.open()
+
+    def print_shows_none(self, tab):
+        padding = "getComputedStyle(document.body).paddingInlineEnd"
+        for mode, button in (("float", "#aia-dock"), ("dock", "#aia-mode")):
+            assert tab.root.is_visible()
+            tab.page.emulate_media(media="print")
+            assert not tab.root.is_visible(), mode
+            assert tab.page.evaluate(padding) == "0px", mode
+            tab.page.emulate_media(media="screen")
+            tab.page.locator(button).click()
+
+    def calendar_is_above(self, tab):
+        tab.page.locator("#calendarlink0").click()
+        at = box(tab, "#calendarbox0")
+        x, y = at["left"] + at["width"] / 2, at["top"] + 10
+        assert not tab.page.evaluate(ON_TOP_OF, [x, y])
+        panel = tab.page.evaluate(LAYER, "#aia")
+        assert tab.page.evaluate(LAYER, "#calendarbox0") > panel
+
+    def bars_lie_below(self, tab):
+        tab.page.evaluate(BARS)
+        on_top = tab.page.evaluate(ON_TOP)
+        assert on_top
+        assert all(on_top)
+        # The handle of the debug toolbar, at the right edge, stays free.
+        size = tab.page.viewport_size or {}
+        assert box(tab)["right"] == size["width"] - 32
+
+
 @pytest.mark.row("ui 100")
 class TestSheet:
-    @pytest.fixture
-    def sheet(self, server, visit):
-        return visit(server, **PHONE).panel(LIST)
-
     @pytest.mark.smoke
-    def test_fills_the_phone(self, sheet):
-        where = box(sheet)
+    def test_sheet_fills_the_phone_and_leaves_room_for_fingers_and_keys(
+        self, server, visit, subtests
+    ):
+        sheet = visit(server, **PHONE).panel(FORM)
+        with subtests.test("it fills the phone"):
+            where = box(sheet)
+            assert (where["left"], where["top"]) == (0, 0)
+            assert (where["width"], where["height"]) == (390, 844)
+            assert sheet.page.evaluate(SIDEWAYS) == []
 
-        assert (where["left"], where["top"]) == (0, 0)
-        assert (where["width"], where["height"]) == (390, 844)
-        assert sheet.page.evaluate(SIDEWAYS) == []
-
-    def test_sheet_leaves_fingers_and_keyboard_their_room(self, sheet, subtests):
         with subtests.test("fingers find their targets"):
             sheet.page.locator("#aia-settings summary").click()
             sheet.page.locator(".aia-settings").wait_for()
             assert sheet.page.evaluate(SMALL) == []
             sheet.page.keyboard.press("Escape")
 
-        # Chromium without a screen has no such keyboard: what it reports is set here.
         with subtests.test("it ends above the keyboard of the screen"):
-            sheet.page.evaluate("""() => {
-              Object.defineProperty(visualViewport, "height", { value: 500, configurable: true });
-              visualViewport.dispatchEvent(new Event("resize"));
-            }""")
-            sheet.wait(lambda: box(sheet)["height"] == 500)
-            assert box(sheet, "#aia-form")["bottom"] <= 500
-            sheet.page.evaluate("""() => {
-              delete visualViewport.height;
-              visualViewport.dispatchEvent(new Event("resize"));
-            }""")
-            sheet.wait(lambda: box(sheet)["height"] == 844)
+            self.ends_above_the_keyboard(sheet)
+
+        with subtests.test("the launcher leaves the last row of a page free"):
+            sheet.page.locator("#aia-close").click()
+            launcher = sheet.page.locator("#aia-launcher")
+            launcher.wait_for()
+            sheet.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+            last = box(sheet, ".submit-row")
+            assert last["bottom"] <= box(sheet, "#aia-launcher")["top"]
+
+    def ends_above_the_keyboard(self, sheet):
+        # Chromium without a screen has no such keyboard: what it reports is set here.
+        sheet.page.evaluate("""() => {
+          Object.defineProperty(visualViewport, "height", { value: 500, configurable: true });
+          visualViewport.dispatchEvent(new Event("resize"));
+        }""")
+        sheet.wait(lambda: box(sheet)["height"] == 500, "the room above the keyboard")
+        assert box(sheet, "#aia-form")["bottom"] <= 500
+        sheet.page.evaluate("""() => {
+          delete visualViewport.height;
+          visualViewport.dispatchEvent(new Event("resize"));
+        }""")
+        sheet.wait(lambda: box(sheet)["height"] == 844, "the whole height")
 
 
 @pytest.mark.scenario(39)
-class TestSmallAndLarge:
-    def test_nothing_runs_over_and_the_composer_is_there(self, panel, subtests):
-        sizes = ((320, 568), (640, 400), (720, 450))
-        for mode, (width, height) in product(("dock", "float"), sizes):
-            panel.page.set_viewport_size({"width": width, "height": height})
-            leave(panel, f"o=1&m={mode}&w=800&p=79.1.1")
-            panel.goto("/admin/login/?next=/")  # a page whose own width is no matter
-            panel.goto(LIST)
-            panel.page.locator("#aia-settings summary").click()
-
+def test_nothing_runs_over_at_any_size_and_the_composer_is_there(tab, subtests):
+    for mode in ("dock", "float"):
+        tab.page.set_viewport_size({"width": 720, "height": 450})
+        leave(tab, f"o=1&m={mode}&w=800&p=79.1.1")
+        tab.goto(LIST)
+        tab.page.locator("#aia-settings summary").click()
+        for width, height in ((720, 450), (640, 400), (320, 568)):
+            tab.page.set_viewport_size({"width": width, "height": height})
             with subtests.test(mode=mode, width=width):
-                wide = {*panel.page.evaluate(SIDEWAYS)}
+                wide = {*tab.page.evaluate(SIDEWAYS)}
                 assert not {"aia", "aia-inner", "aia-form"} & wide
-                assert is_in_sight(panel)
-                send = box(panel, "#aia-send")
+                assert is_in_sight(tab)
+                send = box(tab, "#aia-send")
                 assert send["right"] <= width
                 assert send["bottom"] <= height
-
-    @pytest.mark.row("ui 104")
-    def test_nothing_moves_where_that_is_wished(self, panel):
-        running = (
-            "() => document.getAnimations().filter(({ effect }) => "
-            "effect.target?.closest('#aia, #aia-launcher')).length"
-        )
-        panel.ask("[[script:stream tokens=400 rate=20]]")
-        panel.wait_state("thinking", "streaming")
-
-        assert panel.page.evaluate(running) == 0
-        panel.stop()
-        panel.wait_state("stopped", "idle")
 
 
 @pytest.mark.row("ui 95")
 class TestFullPage:
-    def test_full_page_leads_back_and_has_its_list(self, panel, subtests):
-        with subtests.test("a page of its own leads back"):
-            panel.goto(LIST)
-            panel.page.locator("#aia-settings summary").click()
-            panel.page.get_by_role("link", name="Open on its own page").click()
-            panel.page.get_by_role("link", name="Back", exact=True).click()
-            panel.page.wait_for_url(f"**{LIST}")
-
+    def test_full_page_leads_back_and_has_its_list(self, tab, subtests):
+        tab.goto(LIST)
+        tab.page.locator("#aia-settings summary").click()
+        tab.page.get_by_role("link", name="Open on its own page").click()
+        tab.page.wait_for_url("**/assistant/**")
+        tab.ready()
         with subtests.test("the list stands beside a readable thread"):
-            panel.ask_and_wait("Hello")
-            panel.goto("/assistant/")
-            history = box(panel, "#aia-history")
-            assert history["left"] == box(panel)["left"] == 0
-            assert history["right"] <= box(panel, "#aia-log")["left"]
-            assert box(panel, "#aia-log")["width"] <= 760
-            assert panel.page.locator("#aia-history a").first.is_visible()
-            assert panel.page.locator("#aia-launcher, [data-grip]").count() == 0
+            tab.ask_and_wait("Hello")
+            history = box(tab, "#aia-history")
+            assert history["left"] == box(tab)["left"] == 0
+            assert history["right"] <= box(tab, "#aia-log")["left"]
+            assert box(tab, "#aia-log")["width"] <= 760
+            assert tab.page.locator("#aia-history a").first.is_visible()
+            assert tab.page.locator("#aia-launcher, [data-grip]").count() == 0
 
         with subtests.test("it stays one when another conversation is drawn"):
-            panel.new_conversation()
-            assert panel.page.locator("#aia-history").is_visible()
-            assert panel.page.locator("#aia-close, #aia-mode").count() == 0
-            assert "m" not in said(panel) or said(panel)["m"] != "page"
+            tab.new_conversation()
+            assert tab.page.locator("#aia-history").is_visible()
+            assert tab.page.locator("#aia-close, #aia-mode").count() == 0
+            assert said(tab).get("m") != "page"
+
+        with subtests.test("it leads back"):
+            tab.page.get_by_role("link", name="Back", exact=True).click()
+            tab.page.wait_for_url(f"**{LIST}")
 
         with subtests.test("a narrow page opens the list at a wish"):
-            panel.goto()
-            panel.page.set_viewport_size({"width": 900, "height": 700})
-            panel.goto("/assistant/")
-            assert not panel.page.locator("#aia-history").is_visible()
-            panel.page.locator("#aia-list").click()
-            panel.page.locator("#aia-history").wait_for()
+            tab.page.set_viewport_size({"width": 900, "height": 700})
+            tab.goto("/assistant/")
+            assert not tab.page.locator("#aia-history").is_visible()
+            tab.page.locator("#aia-list").click()
+            tab.page.locator("#aia-history").wait_for()
+
+
+MARK = "one => getComputedStyle(one, '::after').content"
+UNDER_WAY = "An answer is under way."
+RUNNING = """() => document.getAnimations().filter(({ effect }) =>
+  effect.target?.closest('#aia, #aia-launcher')).length"""
 
 
 @pytest.mark.row("ui 97")
@@ -536,8 +546,6 @@ class TestLauncher:
             assert box(panel, "#aia-launcher")["left"] == 20
             launcher.click()
             panel.input.wait_for()
-            panel.goto()
-            assert panel.root.get_attribute("data-open") is not None
 
         with subtests.test("it can be done without"):
             self.choose(panel, "None")
@@ -555,76 +563,32 @@ class TestLauncher:
             panel.goto(LIST)
             assert launcher.is_visible()
 
-    @pytest.mark.row("N02", "H17")
-    def test_launcher_shows_that_an_answer_is_under_way(self, panel, model):
+    @pytest.mark.scenario(39)
+    @pytest.mark.row("N02", "H17", "ui 104")
+    def test_launcher_shows_that_an_answer_is_under_way_and_nothing_moves(
+        self, panel, model
+    ):
         launcher = panel.page.locator("#aia-launcher")
-        mark = "one => getComputedStyle(one, '::after').content"
-        self.ask_and_close(panel)
-        seen = [(launcher.evaluate(mark), launcher.aria_snapshot())]
-        panel.goto(LIST)  # drawn by the server now
-        seen.append((launcher.evaluate(mark), launcher.aria_snapshot()))
-        model.release("thought")
-        expect(launcher).not_to_contain_text("under way", use_inner_text=True)
-
-        for content, spoken in seen:
-            assert content != "none"
-            assert "An answer is under way." in spoken
-        assert launcher.evaluate(mark) == "none"
-
-        panel.open()
-        panel.new_conversation()
-        self.ask_and_close(panel)
-        panel.goto()
-        panel.open()  # looked at meanwhile, on another page, and closed again
-        panel.log.locator(".aia-reasoning").wait_for()
-        panel.page.locator("#aia-close").click()
-        assert "An answer is under way." in launcher.inner_text()
-        model.release("thought")
-        expect(launcher).not_to_contain_text("under way", use_inner_text=True)
-        panel.reload()
-        assert "An answer is under way." not in launcher.inner_text()
-
-    def ask_and_close(self, panel: Panel) -> None:
         panel.ask("[[script:think]]")
-        panel.log.locator(".aia-reasoning").wait_for()
+        reasoning = panel.log.locator(".aia-reasoning")
+        reasoning.wait_for()
+        assert panel.page.evaluate(RUNNING) == 0  # who wishes no motion has none
         panel.page.locator("#aia-close").click()
+        self.assert_under_way(launcher)
+        panel.goto(LIST)  # drawn by the server now
+        self.assert_under_way(launcher)
+        panel.open()  # looked at meanwhile, on another page, and closed again
+        reasoning.wait_for()
+        panel.page.locator("#aia-close").click()
+        self.assert_under_way(launcher)
 
-    def test_launcher_leaves_the_last_row_of_a_phone_free(self, server, visit):
-        tab = visit(server, **PHONE).tab()
-        tab.goto(FORM)
-        tab.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        model.release("thought")
+        expect(launcher).not_to_contain_text("under way", use_inner_text=True)
+        assert launcher.evaluate(MARK) == "none"
+        panel.reload()
+        assert UNDER_WAY not in launcher.inner_text()
 
-        last = box(tab, ".submit-row")
-
-        assert last["bottom"] <= box(tab, "#aia-launcher")["top"]
-
-
-BARS = """() => {
-  const add = (id, style) => {
-    const bar = document.body.appendChild(document.createElement("div"));
-    Object.assign(bar.style, { position: "fixed", ...style });
-    bar.id = id;
-  };
-  add("grp-header", { inset: "0 0 auto 0", height: "60px", zIndex: 1000 });
-  add("djDebug", { inset: "0 0 0 auto", width: "240px", zIndex: 100000000 });
-}"""
-ON_TOP = """() => [...document.querySelectorAll("#aia .aia-head button")]
-  .filter((one) => one.checkVisibility()).map((one) => {
-    const { left, top, width, height } = one.getBoundingClientRect();
-    const found = document.elementFromPoint(left + width / 2, top + height / 2);
-    return one.contains(found);
-  })"""
-
-
-def test_bars_that_a_package_fixes_to_the_page_lie_below(panel: Panel):
-    panel.goto(LIST)
-    panel.open()
-    panel.page.evaluate(BARS)
-
-    on_top = panel.page.evaluate(ON_TOP)
-
-    assert on_top
-    assert all(on_top)
-    # The handle of the debug toolbar, at the right edge, stays free.
-    size = panel.page.viewport_size or {}
-    assert box(panel)["right"] == size["width"] - 32
+    def assert_under_way(self, launcher):
+        expect(launcher).to_contain_text(UNDER_WAY, use_inner_text=True)
+        assert launcher.evaluate(MARK) != "none"
+        assert UNDER_WAY in launcher.aria_snapshot()

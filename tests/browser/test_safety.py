@@ -102,79 +102,63 @@ class TestHostileText:
         assert panel.page.locator("#aia-form").count() == 1
         assert visitor.watch.troubles() == []
 
+    @pytest.mark.scenario(17)
     @pytest.mark.scenario(18)
-    def test_hostile_text_is_inert_at_every_cut_point(self, panel: Panel) -> None:
+    @pytest.mark.row("X10")
+    def test_hostile_text_is_inert_at_each_cut_growing_drawn_and_in_calls(
+        self,
+        regular: Visitor,
+        panel: Panel,
+        model: ModelServerProcess,
+        subtests: pytest.Subtests,
+    ) -> None:
+        with subtests.test("at every cut point"):
+            self.inert_at_every_cut_point(panel)
+        with subtests.test("in calls and reasoning"):
+            self.inert_in_calls(regular, panel, model)
+        panel.new_conversation()
+        with subtests.test("no half link, no lone star is ever seen"):
+            self.no_half_mark_is_seen(panel, model)
+        panel.new_conversation()
+        with subtests.test("growing, and drawn"):
+            self.inert_growing_and_drawn(regular, panel, model)
+
+    def inert_at_every_cut_point(self, panel: Panel) -> None:
         cuts = (HOSTILE[:at] for at in range(len(HOSTILE) + 1))
         pieces = dict.fromkeys(
             "".join(block.html for block in split_blocks(cut)) for cut in cuts
         )
         assert len(pieces) > 500
-
         found, lost, href = panel.page.evaluate(SHOW_EACH, [*pieces])
         assert (found, lost) == ([], [])
         assert href == panel.page.url
-        assert panel.page.evaluate("[window.hurt, typeof AIAssistant.open]") == [
-            None,
-            "function",
-        ]
+        hurt = panel.page.evaluate("[window.hurt, typeof AIAssistant.open]")
+        assert hurt == [None, "function"]
 
-    @pytest.mark.scenario(18)
-    @pytest.mark.row("X10")
-    def test_hostile_text_is_inert_growing_and_drawn(
-        self, regular: Visitor, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        model.script("hostile-slow", [text(HOSTILE, rate=150, size=4)])
-        panel.page.evaluate(WATCH_ODD)
-        panel.ask_and_wait("[[script:hostile-slow]]")
-
-        assert panel.page.evaluate("window.odd") == []
-        self.assert_inert(panel, regular)
-        panel.page.reload()
-        self.assert_inert(panel, regular)
-        links = panel.log.locator("a").all()
-        assert links
-        for link in links:
-            href = link.get_attribute("href") or ""
-            assert href.startswith(("https://", "/", "#"))
-
-    @pytest.mark.scenario(18)
-    def test_hostile_text_in_calls_and_reasoning_is_inert(
+    def inert_in_calls(
         self, regular: Visitor, panel: Panel, model: ModelServerProcess
     ) -> None:
         evil = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>"
-        model.script(
-            "hostile-call",
-            [
-                [
-                    {"op": "reasoning", "text": evil},
-                    {
-                        "op": "tool_calls",
-                        "calls": [
-                            {"name": name, "arguments": {"text": evil}}
-                            for name in ("echo", "needs_approval")
-                        ],
-                    },
-                ],
-                [text(evil)],
-            ],
-        )
+        calls = [
+            {"name": name, "arguments": {"text": evil}}
+            for name in ("echo", "needs_approval")
+        ]
+        thought = {"op": "reasoning", "text": evil}
+        first = [thought, {"op": "tool_calls", "calls": calls}]
+        model.script("hostile-call", [first, [text(evil)]])
         panel.ask(f"{evil} [[script:hostile-call]]")
         panel.wait_state("waiting-approval")
         self.assert_inert(panel, regular)
         assert evil in panel.approval.inner_text()
         panel.deny(evil)
         panel.wait_done()
-
         self.assert_inert(panel, regular)
         panel.list_conversations()
         self.assert_inert(panel, regular)
 
-    @pytest.mark.scenario(17)
-    def test_text_grows_whole_as_a_reload_draws(
-        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
-    ) -> None:
+    def no_half_mark_is_seen(self, panel: Panel, model: ModelServerProcess) -> None:
         words = "See **bold words** and a [link to there](https://example.org/a) now. "
-        model.script("growing", [text(words * 12, rate=60, size=3)])
+        model.script("growing", [text(words * 6, rate=60, size=3)])
         panel.ask("[[script:growing]]")
         seen: list[str] = []
 
@@ -183,23 +167,31 @@ class TestHostileText:
             return bool(seen) and panel.state == "idle"
 
         panel.wait(is_over, "the end")
-        with subtests.test("no half link, no lone star is ever seen"):
-            assert len(set(seen)) > 5
-            assert not [said for said in seen if "**" in said or "](" in said]
-            assert all(len(before) <= len(after) for before, after in pairwise(seen))
+        assert len(set(seen)) > 5
+        assert not [said for said in seen if "**" in said or "](" in said]
+        assert all(len(before) <= len(after) for before, after in pairwise(seen))
 
-        with subtests.test("grown text is what a reload draws"):
-            panel.new_conversation()
-            grown = panel.ask_and_wait("[[script:report]]")
-            panel.page.reload()
-            assert [part.html for part in panel.answer().parts] == [
-                part.html for part in grown.parts
-            ]
+    def inert_growing_and_drawn(
+        self, regular: Visitor, panel: Panel, model: ModelServerProcess
+    ) -> None:
+        model.script("hostile-slow", [text(HOSTILE, rate=300, size=4)])
+        panel.page.evaluate(WATCH_ODD)
+        grown = panel.ask_and_wait("[[script:hostile-slow]]")
+        assert panel.page.evaluate("window.odd") == []
+        self.assert_inert(panel, regular)
+        panel.reload()
+        self.assert_inert(panel, regular)
+        drawn = [part.html for part in panel.answer().parts]
+        assert drawn == [part.html for part in grown.parts]
+        hrefs = [one.get_attribute("href") for one in panel.log.locator("a").all()]
+        assert hrefs
+        assert all((one or "").startswith(("https://", "/", "#")) for one in hrefs)
 
 
 class TestClosedPanel:
-    @pytest.mark.row("N01")
-    def test_closed_panel_loads_one_small_script(
+    @pytest.mark.smoke
+    @pytest.mark.row("N01", "N02", "D13")
+    def test_closed_panel_loads_one_small_script_opens_and_keeps_its_place(
         self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
     ) -> None:
         visitor = visit(server)
@@ -207,7 +199,7 @@ class TestClosedPanel:
         sockets: list[str] = []
         tab.page.on("websocket", lambda socket: sockets.append(socket.url))
         tab.goto()
-        tab.page.wait_for_timeout(500)
+        tab.page.wait_for_timeout(300)
         with subtests.test("one small script and no socket"):
             own = [r for r in visitor.watch.requests if "/ai_assistant/" in r.url]
             scripts = [r for r in own if r.resource_type == "script"]
@@ -218,38 +210,25 @@ class TestClosedPanel:
             body = scripts[0].response().text()  # type: ignore[union-attr]
             assert len(gzip.compress(rjsmin.jsmin(body).encode(), 9)) <= 800
 
-        for path in ("/admin/", "/admin/questionnaires/section/1/change/"):
-            with subtests.test("it is on every page", path=path):
-                tab.goto(path)
-                assert tab.state == "closed"
-                assert tab.page.locator("#aia-launcher").is_visible()
+        tab.goto("/admin/questionnaires/section/1/change/")
+        with subtests.test("it is on every page"):
+            assert tab.state == "closed"
+            assert tab.page.locator("#aia-launcher").is_visible()
 
-    @pytest.mark.row("D13")
-    def test_closed_panel_keeps_its_place(self, panel: Panel) -> None:
-        self.put(panel, "Float over the page", "float")
-        panel.click_to("Questionnaires")
+        with subtests.test("it opens, and is where it was left on the next page"):
+            tab.open()
+            assert tab.state == "idle"
+            tab.root.get_by_role("button", name="Float over the page").click()
+            tab.wait(lambda: tab.root.get_attribute("data-mode") == "float", "float")
+            tab.goto()
+            assert tab.state == "idle"
+            assert tab.root.get_attribute("data-mode") == "float"
 
-        assert panel.root.get_attribute("data-mode") == "float"
-        self.put(panel, "Dock at the side", "dock")
-        panel.reload()
-        assert panel.root.get_attribute("data-mode") == "dock"
-
-    def put(self, panel: Panel, button: str, mode: str) -> None:
-        panel.root.get_by_role("button", name=button).click()
-        panel.wait(lambda: panel.root.get_attribute("data-mode") == mode, mode)
-
-    @pytest.mark.smoke
-    @pytest.mark.row("N02")
-    def test_closed_panel_opens_and_closes(
-        self, visit: Visit, server: DemoServer
-    ) -> None:
-        tab = visit(server).tab()
-        tab.goto()
-        tab.open()
-        assert tab.state == "idle"
-        tab.reload()
-        assert tab.state == "idle"
-        tab.page.locator("#aia-close").click()
-        tab.wait_state("closed")
-        tab.reload()
-        assert tab.state == "closed"
+        with subtests.test("it is closed as it was left"):
+            tab.root.get_by_role("button", name="Dock at the side").click()
+            tab.wait(lambda: tab.root.get_attribute("data-mode") == "dock", "dock")
+            tab.page.locator("#aia-close").click()
+            tab.wait_state("closed")
+            tab.reload()
+            assert tab.state == "closed"
+            assert tab.root.get_attribute("data-mode") == "dock"

@@ -38,20 +38,19 @@ def dialog(panel: Panel) -> Locator:
     return panel.page.locator("dialog[open]")
 
 
-def open_dialog(panel: Panel) -> None:
-    own = entry(panel, panel.conversation)
-    own.get_by_role("button", name="More for").click()
-    own.get_by_role("link", name="Share", exact=True).click()
-    expect(dialog(panel)).to_be_visible()
-
-
-def test_link_is_made_copied_read_and_ended(
+def test_link_is_made_by_keys_copied_read_and_ended(
     owner: Panel, told: str, visit: Visit, server: DemoServer
 ) -> None:
     owner.ask_and_wait(told)
     owner.list_conversations()
-    open_dialog(owner)
-    dialog(owner).get_by_role("button", name="Make a link").click()
+    own = entry(owner, owner.conversation)
+    own.get_by_role("button", name="More for").press("Enter")
+    own.get_by_role("link", name="Share", exact=True).press("Enter")
+    days = dialog(owner).get_by_role("combobox")
+    expect(days).to_be_focused()
+    days.select_option("7")
+    dialog(owner).get_by_role("button", name="Make a link").press("Enter")
+    expect(dialog(owner).get_by_text("The link expires:")).to_be_visible()
 
     copy = dialog(owner).get_by_role("button", name="Copy")
     expect(copy).to_be_focused()
@@ -59,7 +58,7 @@ def test_link_is_made_copied_read_and_ended(
     expect(dialog(owner).get_by_role("button", name="Copied")).to_be_visible()
     link = owner.page.evaluate("navigator.clipboard.readText()")
     assert re.fullmatch(rf"{server.url}/assistant/shared/aia_\S{{43}}/", link)
-    expect(entry(owner, owner.conversation).get_by_text("Shared")).to_be_visible()
+    expect(own.get_by_text("Shared")).to_be_visible()
     expect(owner.page.locator("#aia-shared")).to_have_text("Shared")
 
     colleague = visit(server, "viewer")
@@ -75,24 +74,10 @@ def test_link_is_made_copied_read_and_ended(
 
     dialog(owner).get_by_role("button", name="Stop sharing").click()
     expect(dialog(owner).get_by_text("The link no longer works")).to_be_visible()
-    expect(entry(owner, owner.conversation).get_by_text("Shared")).to_have_count(0)
+    expect(own.get_by_text("Shared")).to_have_count(0)
     expect(owner.page.locator("#aia-shared")).to_have_text("")
     assert colleague.context.request.get(link).status == 404
 
-
-def test_dialog_gives_the_focus_back(owner: Panel, told: str) -> None:
-    owner.ask_and_wait(told)
-    owner.list_conversations()
-    own = entry(owner, owner.conversation)
-    more = own.get_by_role("button", name="More for")
-    more.press("Enter")
-    own.get_by_role("link", name="Share", exact=True).press("Enter")
-    days = dialog(owner).get_by_role("combobox")
-    expect(days).to_be_focused()
-    days.select_option("7")
-    dialog(owner).get_by_role("button", name="Make a link").press("Enter")
-    expect(dialog(owner).get_by_text("The link expires:")).to_be_visible()
-
     owner.page.keyboard.press("Escape")
     expect(dialog(owner)).to_have_count(0)
-    expect(entry(owner, owner.conversation).get_by_role("button")).to_be_focused()
+    expect(own.get_by_role("button")).to_be_focused()

@@ -1,16 +1,13 @@
 """What a screen reader is told, and that no frame moves the focus."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests.browser.panel import Panel
-from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, sentence, text
-from tests.servers.app import DemoServer
 
 LIST = "/admin/questionnaires/questionnaire/"
 MOST_UTTERANCES = 4
@@ -52,7 +49,6 @@ LIVE = (
 @pytest.fixture
 def heard(panel: Panel) -> Panel:
     """A panel whose spoken lines are written down."""
-    panel.goto(LIST)
     panel.page.evaluate(LISTEN)
     return panel
 
@@ -83,67 +79,59 @@ def long_run(model: ModelServerProcess) -> str:
 
 class TestPolite:
     @pytest.mark.scenario(38)
-    def test_long_run_says_little(self, heard: Panel, long_run: str) -> None:
+    def test_long_run_says_little_short_answers_are_said_whole_and_no_stream(
+        self,
+        heard: Panel,
+        long_run: str,
+        model: ModelServerProcess,
+        subtests: pytest.Subtests,
+    ) -> None:
+        with subtests.test("a long run says little, and counts its tools"):
+            self.long_run_says_little(heard, long_run)
+        with subtests.test("a short answer is said whole"):
+            words = "There are **14** questions in it. That is `few`."
+            model.script("spoken-short", [text(words)])
+            heard.ask_and_wait("[[script:spoken-short]]")
+            wait_said(heard, "There are 14 questions in it. That is few.")
+
+        with subtests.test("a longer one is announced only"):
+            words = "word " * (SHORT_CHARS // 5 + 1)
+            model.script("spoken-longer", [text(words)])
+            before = len(said(heard))
+            heard.ask_and_wait("[[script:spoken-longer]]")
+            heard.wait(
+                lambda: "Answer ready" in " ".join(said(heard)[before:]), "Answer ready"
+            )
+            assert "word word" not in " ".join(said(heard))
+
+        with subtests.test("messages keep apart"):
+            told = heard.page.evaluate("window.testSaid")
+            times = [one["at"] for one in told if one["id"] == "aia-say"]
+            gaps = [after - before for before, after in pairwise(times)]
+            assert min(gaps) >= PAUSE_MS - 50  # a clock of whole milliseconds
+
+        with subtests.test("text that streams is in no live region, and alone busy"):
+            self.stream_is_in_no_live_region(heard)
+
+    def long_run_says_little(self, heard: Panel, long_run: str) -> None:
         heard.ask_and_wait(long_run)
         wait_said(heard, "Answer ready")
-
         log = said(heard)
         assert len(log) <= MOST_UTTERANCES
         assert log[0] == "The assistant is answering."
         assert log[-1].startswith("Answer ready")
         assert said(heard, "aia-alert") == []
-
-    def test_tools_are_counted_not_named(self, heard: Panel, long_run: str) -> None:
-        heard.ask_and_wait(long_run)
-        wait_said(heard, "Answer ready")
-
         names = ("list_questionnaires", "Counted", "echo", "questionnaire")
-        assert not any(name in " ".join(said(heard)) for name in names)
-        assert "3" in said(heard)[-1].partition("Tools")[2]
+        assert not any(name in " ".join(log) for name in names)
+        assert "3" in log[-1].partition("Tools")[2]
 
-    def test_short_answer_is_said_whole(
-        self, heard: Panel, model: ModelServerProcess
-    ) -> None:
-        words = "There are **14** questions in it. That is `few`."
-        model.script("spoken-short", [text(words)])
-        heard.ask_and_wait("[[script:spoken-short]]")
-
-        wait_said(heard, "There are 14 questions in it. That is few.")
-
-    def test_longer_answer_is_announced_only(
-        self, heard: Panel, model: ModelServerProcess
-    ) -> None:
-        model.script("spoken-longer", [text("word " * (SHORT_CHARS // 5 + 1))])
-        heard.ask_and_wait("[[script:spoken-longer]]")
-        wait_said(heard, "Answer ready")
-
-        assert "word word" not in " ".join(said(heard))
-
-    def test_messages_keep_apart(self, heard: Panel, long_run: str) -> None:
-        heard.ask_and_wait(long_run)
-        heard.ask_and_wait("[[script:hello]]")
-        wait_said(heard, "Hello there")
-
-        told = heard.page.evaluate("window.testSaid")
-        times = [one["at"] for one in told if one["id"] == "aia-say"]
-        gaps = [after - before for before, after in pairwise(times)]
-        assert min(gaps) >= PAUSE_MS - 50  # a clock of whole milliseconds
-
-    def test_streaming_text_is_in_no_live_region(self, heard: Panel) -> None:
+    def stream_is_in_no_live_region(self, heard: Panel) -> None:
         heard.ask("[[script:stream tokens=200 rate=40]]")
+        heard.wait(lambda: len(heard.answers()) == 4, "the answer")
         heard.wait_words(10)
-
         assert heard.log.get_attribute("aria-live") == "off"
         assert heard.page.locator(LIVE).locator(".aia-body").count() == 0
         assert heard.page.locator("[aria-hidden=true] .aia-body").count() == 0
-        heard.stop()
-        heard.wait_state("stopped")
-
-    def test_only_the_running_message_is_busy(self, heard: Panel) -> None:
-        heard.ask_and_wait("[[script:hello]]")
-        heard.ask("[[script:stream tokens=200 rate=40]]")
-        heard.wait_words(10)
-
         busy = heard.page.locator("#aia [aria-busy=true]")
         assert busy.count() == 1
         assert busy.get_attribute("data-run-id") == heard.answer().run
@@ -152,99 +140,95 @@ class TestPolite:
 
 
 class TestAlert:
-    def test_approval(self, heard: Panel) -> None:
-        heard.ask("[[script:approval]]")
-        heard.wait_state("waiting-approval")
+    def test_approval_failure_limit_and_lost_connection_are_told_at_once(
+        self, heard: Panel, model: ModelServerProcess, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("an approval"):
+            heard.ask("[[script:approval]]")
+            heard.wait_state("waiting-approval")
+            wait_said(heard, "asks for your approval", "aia-alert")
+            heard.stop()
+            heard.wait_state("stopped")
 
-        wait_said(heard, "asks for your approval", "aia-alert")
-        heard.stop()
-        heard.wait_state("stopped")
-
-    def test_failure(self, heard: Panel) -> None:
-        heard.ask_and_wait("[[script:slow-failure]]")
-
-        shown = heard.log.locator(".aia-error").last.inner_text().strip()
-        wait_said(heard, shown[:30], "aia-alert")
-
-    def test_limit(self, heard: Panel, model: ModelServerProcess) -> None:
         steps = [[call("echo", {"text": str(n)})] for n in range(13)]
         model.script("spoken-limit", steps)
-        heard.ask("[[script:spoken-limit]]")
-        heard.wait_state("limited")
+        for script, state in (("slow-failure", "error"), ("spoken-limit", "limited")):
+            with subtests.test(script=script):
+                heard.ask(f"[[script:{script}]]")
+                heard.wait_state(state)
+                heard.wait_done()
+                shown = heard.log.locator(".aia-error").last.inner_text().strip()
+                wait_said(heard, shown[:30], "aia-alert")
 
-        shown = heard.log.locator(".aia-error").last.inner_text().strip()
-        wait_said(heard, shown[:30], "aia-alert")
-
-    def test_lost_connection(self, visit: Callable[..., Visitor], server: DemoServer):
-        panel = visit(server).panel()
-        panel.ask_and_wait("[[script:hello]]")  # there was a connection to lose
-        panel.page.evaluate(LISTEN)
-        panel.page.evaluate(OFFLINE)
-        panel.page.context.set_offline(True)
-        panel.wait_state("offline")
-
-        wait_said(panel, "The connection is lost", "aia-alert")
+        with subtests.test("a lost connection"):
+            heard.page.evaluate(OFFLINE)
+            heard.page.context.set_offline(True)
+            try:
+                heard.wait_state("offline")
+                wait_said(heard, "The connection is lost", "aia-alert")
+            finally:
+                heard.page.context.set_offline(False)
 
 
 class TestFocus:
     """No frame of a run with text, reasoning, cards and an end moves the focus."""
 
-    def assert_stays(self, panel: Panel, script: str) -> None:
-        before = panel.page.evaluate(WATCH_FOCUS)
-        panel.page.evaluate("text => AIAssistant.send(text)", script)
-        panel.wait(lambda: len(panel.answers()) and panel.state != "idle", "a run")
-        panel.wait_done()
+    @pytest.fixture(autouse=True)
+    def story(self, model: ModelServerProcess) -> None:
+        look = {"op": "reasoning", "text": "The person wants a report."}
+        hold = {"op": "hold", "name": "found"}
+        first = [look, text("One look first."), call("echo", {"text": "a look"})]
+        rest = {"op": "story", "tokens": 40, "rate": 40}
+        model.script("found", [first, [text("This was found.\n\n"), hold, rest]])
 
-        places = panel.page.evaluate("window.testPlaces")
-        assert len(places) > 3
-        assert set(places) == {before}
-
-    def test_focus_stays_in_the_composer(self, panel: Panel) -> None:
-        panel.input.focus()
-
-        self.assert_stays(panel, "[[script:report]]")
-
-    def test_focus_stays_in_a_field_of_the_page(
-        self, panel: Panel, model: ModelServerProcess
+    def test_focus_stays_where_it_is_while_an_answer_grows(
+        self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
     ) -> None:
-        panel.goto(LIST)
-        panel.ask("[[script:held-report]]")
+        with subtests.test("in the composer"):
+            panel.input.focus()
+            before = panel.page.evaluate(WATCH_FOCUS)
+            model.release("found")
+            panel.page.evaluate("AIAssistant.send('[[script:found]]')")
+            panel.wait(lambda: len(panel.answers()) and panel.state != "idle", "a run")
+            panel.wait_done()
+            places = panel.page.evaluate("window.testPlaces")
+            assert len(places) > 3
+            assert set(places) == {before}
+
+        # Of a call that is not only a draft, which its card replaces.
+        for what in (".aia-reasoning", ".aia-tool[data-status=complete]"):
+            panel.new_conversation()
+            with subtests.test(what=what):
+                self.begin(panel)
+                part = panel.log.locator(f"{what} summary, {what} > summary").first
+                part.focus()
+                assert panel.page.evaluate(WATCH_FOCUS).startswith("SUMMARY#")
+                self.assert_stays(panel, model)
+
+        panel.new_conversation()
+        with subtests.test("on a page that arrives"):
+            self.begin(panel)
+            panel.goto(LIST)
+            assert panel.page.evaluate(WATCH_FOCUS) == "BODY#"
+            self.assert_stays(panel, model)
+
+        with subtests.test("in a field of the page"):
+            panel.new_conversation()
+            self.begin(panel)
+            panel.page.locator("#searchbar").focus()
+            panel.page.evaluate(WATCH_FOCUS)
+            self.assert_stays(panel, model, typed="knee")
+            assert panel.page.locator("#searchbar").input_value() == "knee"
+
+    def begin(self, panel: Panel) -> None:
+        panel.ask("[[script:found]]")
         panel.wait_text("found")
-        panel.page.locator("#searchbar").focus()
-        before = panel.page.evaluate(WATCH_FOCUS)
-        model.release("found")
-        panel.page.keyboard.type("knee", delay=100)
-        panel.wait_done()
 
-        assert set(panel.page.evaluate("window.testPlaces")) == {before}
-        assert panel.page.locator("#searchbar").input_value() == "knee"
-
-    # Of a call that is not only a draft, which its card replaces.
-    @pytest.mark.parametrize(
-        "what", [".aia-reasoning", ".aia-tool[data-status=complete]"]
-    )
-    def test_focus_stays_on_a_summary_of_a_growing_answer(
-        self, panel: Panel, what: str
+    def assert_stays(
+        self, panel: Panel, model: ModelServerProcess, typed: str = ""
     ) -> None:
-        panel.ask("[[script:report]]")
-        part = panel.log.locator(f"{what} summary, {what} > summary").first
-        part.wait_for()
-        part.focus()
-        before = panel.page.evaluate(WATCH_FOCUS)
-        assert before.startswith("SUMMARY#")
-        panel.wait_done()
-
-        assert set(panel.page.evaluate("window.testPlaces")) == {before}
-
-    def test_arriving_page_takes_none(
-        self, panel: Panel, model: ModelServerProcess
-    ) -> None:
-        panel.ask("[[script:held-report]]")
-        panel.wait_text("found")
-        panel.goto("/admin/")
-        before = panel.page.evaluate(WATCH_FOCUS)
+        place = panel.page.evaluate(WATCH_FOCUS)
         model.release("found")
+        panel.page.keyboard.type(typed, delay=100)
         panel.wait_done()
-
-        assert before == "BODY#"
-        assert set(panel.page.evaluate("window.testPlaces")) == {before}
+        assert set(panel.page.evaluate("window.testPlaces")) == {place}

@@ -131,10 +131,16 @@ def tree(panel: Panel) -> Tree:
 
 
 class TestAsk:
-    def test_answer_is_an_article_reached_by_few_keys(
-        self, panel: Panel, tree: Tree
+    def test_answer_is_an_article_reached_by_few_keys_and_the_list_names_its_menus(
+        self, panel: Panel, tree: Tree, subtests: pytest.Subtests
     ) -> None:
-        panel.ask_and_wait("[[script:rich]]")
+        with subtests.test("answer"):
+            self.answer_is_reached_by_few_keys(panel, tree)
+        with subtests.test("list"):
+            self.list_names_its_menus(panel, tree)
+
+    def answer_is_reached_by_few_keys(self, panel: Panel, tree: Tree) -> None:
+        panel.ask_and_wait("A matter for the list [[script:rich]]")
         tree.check()
         headings = tree.named("heading")
 
@@ -179,13 +185,42 @@ class TestAsk:
         assert seen[:3] == ["one", "two", "all"]
         assert bar == ["Copy", "Regenerate", "Good answer", "Regenerate"]
 
+    def list_names_its_menus(self, panel: Panel, tree: Tree) -> None:
+        opener = "Conversations"
+
+        def is_expanded() -> list[bool | None]:
+            nodes = [one for one in tree.nodes() if one.role == "link"]
+            return [one.expanded for one in nodes if one.name == opener]
+
+        assert is_expanded() == [False]
+        panel.list_conversations()
+        tree.check()
+
+        assert is_expanded() == [True]
+        assert tree.named("navigation") == [opener]
+        menus = [one for one in tree.named("button") if one.startswith("More for")]
+        assert any("A matter for the list" in one for one in menus)
+
 
 def tree_name(panel: Panel) -> str:
     return str(panel.page.evaluate("document.activeElement.textContent.trim()"))
 
 
 class TestApprove:
-    def test_card_plan_and_their_ends_lead_back(
+    def test_card_plan_fields_and_their_ends_lead_back(
+        self,
+        panel: Panel,
+        tree: Tree,
+        propose: Callable[[str], None],
+        subtests: pytest.Subtests,
+    ) -> None:
+        with subtests.test("card and plan"):
+            self.card_and_plan_lead_back(panel, tree, propose)
+        panel.new_conversation()
+        with subtests.test("fields of an edit"):
+            self.fields_of_an_edit_have_names(panel, tree, propose)
+
+    def card_and_plan_lead_back(
         self, panel: Panel, tree: Tree, propose: Callable[[str], None]
     ) -> None:
         propose("Spoken 1")
@@ -222,7 +257,7 @@ class TestApprove:
             "document.getElementById('aia').contains(document.activeElement)"
         )
 
-    def test_fields_of_an_edit_have_names(
+    def fields_of_an_edit_have_names(
         self, panel: Panel, tree: Tree, propose: Callable[[str], None]
     ) -> None:
         propose("Spoken 2")
@@ -241,24 +276,3 @@ class TestApprove:
 
 def alerts(panel: Panel) -> list[str]:
     return panel.page.locator("#aia-alert").all_text_contents()
-
-
-class TestList:
-    def test_list_says_that_it_is_open_and_names_each_menu(
-        self, panel: Panel, tree: Tree
-    ) -> None:
-        panel.ask_and_wait("A matter for the list [[script:hello]]")
-        opener = "Conversations"
-
-        def is_expanded() -> list[bool | None]:
-            nodes = [one for one in tree.nodes() if one.role == "link"]
-            return [one.expanded for one in nodes if one.name == opener]
-
-        assert is_expanded() == [False]
-        panel.list_conversations()
-        tree.check()
-
-        assert is_expanded() == [True]
-        assert tree.named("navigation") == [opener]
-        menus = [one for one in tree.named("button") if one.startswith("More for")]
-        assert any("A matter for the list" in one for one in menus)

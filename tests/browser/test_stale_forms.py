@@ -82,141 +82,144 @@ def save(page: Page) -> None:
 
 class TestForm:
     @pytest.mark.smoke
-    def test_field_follows_at_once_and_can_be_put_back(
-        self, panel: Panel, section: Section
+    def test_field_follows_at_once_again_and_can_be_put_back(
+        self, tab: Panel, section: Section
     ) -> None:
-        panel.goto(section.path)
-        old = panel.page.input_value("#id_title")
+        tab.goto(section.path)
+        tab.page.evaluate(LISTEN)
+        section.rename(tab, "Sound sleep")
 
-        panel.page.evaluate(LISTEN)
-        section.rename(panel, "Sound sleep")
+        field = tab.page.locator("#id_title")
+        expect(field).to_have_value("Sound sleep")
+        expect(tab.page.locator("#content h2").first).to_have_text("Sound sleep")
+        expect(tab.page.locator("#aia-context")).to_contain_text("Sound sleep")
+        assert {"model": MODEL, "pk": str(section.id)} in tab.page.evaluate("heard")
+        expect(field).to_have_class(re.compile("aia-changed"))
+        expect(bar(tab)).to_be_hidden()
 
-        expect(panel.page.locator("#id_title")).to_have_value("Sound sleep")
-        expect(panel.page.locator("#content h2").first).to_have_text("Sound sleep")
-        expect(panel.page.locator("#aia-context")).to_contain_text("Sound sleep")
-        assert {"model": MODEL, "pk": str(section.id)} in panel.page.evaluate("heard")
-        expect(panel.page.locator("#id_title")).to_have_class(re.compile("aia-changed"))
-        expect(bar(panel)).to_be_hidden()
-        panel.page.get_by_role("button", name=f"Put back: {old}").click()
-        expect(panel.page.locator("#id_title")).to_be_focused()
-        save(panel.page)
-        assert section.title() == old
+        section.rename(tab, "Two")
+        expect(field).to_have_value("Two")
+        tab.page.get_by_role("button", name="Put back: Sound sleep").click()
+        expect(field).to_be_focused()
+        save(tab.page)
+        assert section.title() == "Sound sleep"
 
-    def test_field_follows_a_second_change(
-        self, panel: Panel, section: Section
+    def test_words_of_the_person_stay_until_the_others_are_taken(
+        self, tab: Panel, section: Section
     ) -> None:
-        panel.goto(section.path)
-        section.rename(panel, "One")
-        expect(panel.page.locator("#id_title")).to_have_value("One")
+        tab.goto(section.path)
+        tab.page.fill("#id_title", "My own words")
+        section.rename(tab, "Sore back")
+        tab.page.get_by_role("button", name="Take: Sore back").click()
+        assert tab.page.input_value("#id_title") == "Sore back"
 
-        section.rename(panel, "Two")
+        tab.page.fill("#id_title", "My own words")
+        section.rename(tab, "Exercise")
+        save(tab.page)
+        expect(tab.page.locator("#content [value=keep]")).to_be_checked()
+        save(tab.page)
+        assert section.title() == "My own words"
 
-        expect(panel.page.locator("#id_title")).to_have_value("Two")
-        expect(panel.page.get_by_role("button", name="Put back: One")).to_be_visible()
-
-    def test_words_of_the_person_stay_and_the_others_can_be_taken(
-        self, panel: Panel, section: Section
+    def test_form_that_cannot_follow_is_loaded_anew_or_asks_when_it_is_saved(
+        self, tab: Panel, section: Section, subtests: pytest.Subtests
     ) -> None:
-        panel.goto(section.path)
-        panel.page.fill("#id_title", "My own words")
-        section.rename(panel, "Sore back")
+        tab.goto(section.path)
+        expect(bar(tab)).to_be_hidden()
+        tab.page.evaluate(ONE_FIELD_MORE)
+        section.rename(tab, "Sound sleep")
+        with subtests.test("untouched, it is loaded anew"):
+            self.untouched_is_loaded_anew(tab)
 
-        panel.page.get_by_role("button", name="Take: Sore back").click()
+        tab.page.fill("#id_position", "77")
+        tab.page.evaluate(ONE_FIELD_MORE)
+        section.rename(tab, "Rest")
+        with subtests.test("what was entered is not lost without a word"):
+            self.entered_is_asked_about(tab)
 
-        assert panel.page.input_value("#id_title") == "Sore back"
+        tab.page.fill("#id_position", "55")
+        tab.page.evaluate(ONE_FIELD_MORE)
+        section.rename(tab, "Movement")
+        with subtests.test("saved, the page asks whose value is to be"):
+            save(tab.page)
+            asked = tab.page.locator("#content")
+            assert "Movement" in asked.inner_text()
+            expect(asked.locator("[value=take]")).to_be_checked()
+            save(tab.page)
+            assert "was changed successfully" in tab.page.inner_text(".messagelist")
+            assert section.title() == "Movement"
+
+    def untouched_is_loaded_anew(self, tab: Panel) -> None:
+        expect(bar(tab)).to_be_visible()
+        said = "This section has changed since you opened the page."
+        assert said in bar(tab).inner_text()
+        assert tab.page.input_value("#id_title") != "Sound sleep"
+        with tab.page.expect_navigation():
+            bar(tab).get_by_role("button", name="Reload the page").click()
+        tab.ready()
+        assert tab.page.input_value("#id_title") == "Sound sleep"
+        expect(bar(tab)).to_be_hidden()
+
+    def entered_is_asked_about(self, tab: Panel) -> None:
+        bar(tab).get_by_role("button", name="Reload the page").click()
+        keep = bar(tab).get_by_role("button", name="Keep editing")
+        expect(keep).to_be_focused()
+        keep.click()
+        assert tab.page.input_value("#id_position") == "77"
+        bar(tab).get_by_role("button", name="Reload the page").click()
+        with tab.page.expect_navigation():
+            bar(tab).get_by_role("button", name="Reload anyway").click()
+        tab.ready()
+        assert tab.page.input_value("#id_title") == "Rest"
+        assert tab.page.input_value("#id_position") != "77"
 
 
 class TestList:
-    def test_row_follows_at_once(self, panel: Panel, section: Section) -> None:
-        panel.goto(f"/admin/questionnaires/section/?id={section.id}")
-        row = panel.page.locator("#result_list tbody tr")
+    def test_row_follows_at_once_and_goes_when_it_fits_no_more(
+        self, tab: Panel, section: Section
+    ) -> None:
+        tab.goto(f"/admin/questionnaires/section/?id={section.id}")
+        row = tab.page.locator("#result_list tbody tr")
         row.locator("input.action-select").check()
-
-        section.rename(panel, "Sound sleep")
-
+        section.rename(tab, "Zebra")
         expect(row).to_have_count(1)
-        expect(row).to_contain_text("Sound sleep")
+        expect(row).to_contain_text("Zebra")
         expect(row).to_have_class(re.compile("aia-changed"))
         expect(row.locator("input.action-select")).to_be_checked()
-        expect(bar(panel)).to_be_hidden()
+        expect(bar(tab)).to_be_hidden()
 
-    def test_row_that_fits_no_more_goes(self, panel: Panel, section: Section) -> None:
-        section.rename(panel, "Zebra")
-        panel.goto("/admin/questionnaires/section/?q=Zebra")
-        others = panel.page.locator("#result_list tbody tr").count()
-
-        section.rename(panel, "Sound sleep")
-
-        if others > 1:
-            expect(panel.page.locator("#result_list tbody tr")).to_have_count(
-                others - 1
-            )
+        tab.goto("/admin/questionnaires/section/?q=Zebra")
+        others = row.count() - 1
+        section.rename(tab, "Sound sleep")
+        if others:
+            expect(row).to_have_count(others)
         else:  # a list without rows is another page
-            expect(bar(panel)).to_be_visible()
+            expect(bar(tab)).to_be_visible()
 
 
-class TestBar:
-    def test_bar_asks_before_it_loses_what_was_entered(
-        self, panel: Panel, section: Section
+class TestTabs:
+    def test_each_tab_of_the_object_follows_also_one_opened_later_and_no_other(
+        self, regular: Visitor, tab: Panel, section: Section, oracle: Oracle
     ) -> None:
-        panel.goto(section.path)
-        panel.page.fill("#id_position", "77")
-        panel.page.evaluate(ONE_FIELD_MORE)
-        section.rename(panel, "Rest")
-
-        bar(panel).get_by_role("button", name="Reload the page").click()
-        keep = bar(panel).get_by_role("button", name="Keep editing")
-        expect(keep).to_be_focused()
-        keep.click()
-        assert panel.page.input_value("#id_position") == "77"
-        bar(panel).get_by_role("button", name="Reload the page").click()
-        with panel.page.expect_navigation():
-            bar(panel).get_by_role("button", name="Reload anyway").click()
-
-        panel.ready()
-        assert panel.page.input_value("#id_title") == "Rest"
-        assert panel.page.input_value("#id_position") != "77"
-
-    def test_form_that_cannot_follow_loads_the_page_anew(
-        self, panel: Panel, section: Section
-    ) -> None:
-        panel.goto(section.path)
-        expect(bar(panel)).to_be_hidden()
-        panel.page.evaluate(ONE_FIELD_MORE)
-
-        section.rename(panel, "Sound sleep")
-
-        expect(bar(panel)).to_be_visible()
-        assert "This section has changed since you opened the page." in (
-            bar(panel).inner_text()
-        )
-        assert panel.page.input_value("#id_title") != "Sound sleep"
-        with panel.page.expect_navigation():
-            bar(panel).get_by_role("button", name="Reload the page").click()
-        panel.ready()
-        assert panel.page.input_value("#id_title") == "Sound sleep"
-        expect(bar(panel)).to_be_hidden()
-
-    def test_each_tab_of_the_object_follows_and_no_other(
-        self, panel: Panel, section: Section, oracle: Oracle
-    ) -> None:
-        panel.goto(section.path)
-        same, other = (Panel(panel.page.context.new_page(), panel.url) for _ in "ab")
+        same, other, late = (regular.tab() for _ in "abc")
+        tab.goto(section.path)
         same.goto(section.path)
-        same.open()
-        rows = oracle.rows(DRAFTS)
-        other.goto(f"/admin/questionnaires/section/{rows[-1]['id']}/change/")
-        other.open()
-        panel.page.bring_to_front()
+        other.goto(
+            f"/admin/questionnaires/section/{oracle.rows(DRAFTS)[-1]['id']}/change/"
+        )
+        tab.page.locator("#aia-close").click()
+        late.goto(section.path)
+        tab.page.bring_to_front()
+        tab.open()
+        section.rename(tab, "Night")
 
-        section.rename(panel, "Night")
-
-        for tab in (panel, same):
-            expect(tab.page.locator("#id_title")).to_have_value("Night")
+        for one in (tab, same):
+            expect(one.page.locator("#id_title")).to_have_value("Night")
         other.wait(lambda: "It is renamed." in other.log.inner_text(), "the answer")
         expect(bar(other)).to_be_hidden()
+        late.open()
+        expect(late.page.locator("#id_title")).to_have_value("Night")
 
-    def test_where_there_is_no_socket(
+    def test_form_follows_where_there_is_no_socket(
         self, visit: Visit, server: DemoServer, section: Section
     ) -> None:
         with Proxy(server.port) as proxy:
@@ -226,62 +229,3 @@ class TestBar:
             section.rename(panel, "Dream")
 
             expect(panel.page.locator("#id_title")).to_have_value("Dream")
-
-    def test_panel_that_is_opened_later(
-        self, panel: Panel, section: Section, visit: Visit, server: DemoServer
-    ) -> None:
-        late = Panel(panel.page.context.new_page(), panel.url)
-        panel.goto(section.path)
-        panel.page.locator("#aia-close").click()
-        late.goto(section.path)
-        panel.open()
-        section.rename(panel, "Morning")
-
-        late.open()
-
-        expect(late.page.locator("#id_title")).to_have_value("Morning")
-
-
-class TestSave:
-    def test_value_of_the_assistant_is_taken(
-        self, panel: Panel, section: Section
-    ) -> None:
-        panel.goto(section.path)
-        panel.page.fill("#id_position", "55")
-        panel.page.evaluate(ONE_FIELD_MORE)
-        section.rename(panel, "Exercise")
-
-        save(panel.page)
-        asked = panel.page.locator("#content")
-        assert "Exercise" in asked.inner_text()
-        expect(asked.locator("[value=take]")).to_be_checked()
-        save(panel.page)
-
-        assert "was changed successfully" in panel.page.inner_text(".messagelist")
-        assert section.title() == "Exercise"
-
-    def test_value_of_the_person_is_kept(self, panel: Panel, section: Section) -> None:
-        panel.goto(section.path)
-        panel.page.fill("#id_title", "My own words")
-        section.rename(panel, "Exercise")
-
-        save(panel.page)
-        expect(panel.page.locator("#content [value=keep]")).to_be_checked()
-        save(panel.page)
-
-        assert section.title() == "My own words"
-
-    def test_save_without_script(
-        self, visit: Visit, server: DemoServer, panel: Panel, section: Section
-    ) -> None:
-        plain = visit(server, java_script_enabled=False).tab().page
-        plain.goto(f"{server.url}{section.path}")
-        section.rename(panel, "Walking")
-
-        plain.fill("#id_position", "44")
-        save(plain)
-        assert "Walking" in plain.inner_text("#content")
-        save(plain)
-
-        assert "was changed successfully" in plain.inner_text(".messagelist")
-        assert section.title() == "Walking"

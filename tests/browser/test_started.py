@@ -18,7 +18,6 @@ OwnServer = Callable[..., DemoServer]
 
 pytestmark = pytest.mark.row("P05")
 SECTION = {"model": "questionnaires.section", "id": 3}
-RENAME = call("change_object", {**SECTION, "values": {"title": "By night"}})
 LAUNCHER = "#aia-launcher"
 
 
@@ -27,11 +26,13 @@ class Night:
 
     def __init__(self, server: DemoServer, model: ModelServerProcess) -> None:
         self.server = server
+        self.model = model
         self.oracle = Oracle(server.database_url)
-        model.script("by-night", [[RENAME], [text("That is settled.")]])
 
-    def ask(self) -> str:
-        """Start a run that wants to change something; return it as it waits."""
+    def ask(self, title: str) -> str:
+        """Start a run that wants to rename a section; return it as it waits."""
+        rename = call("change_object", {**SECTION, "values": {"title": title}})
+        self.model.script("by-night", [[rename], [text("That is settled.")]])
         asked = subprocess.run(
             python(
                 *("manage.py", "assistant_ask", "--user", "admin"),
@@ -60,57 +61,52 @@ def night(own_server: OwnServer, model: ModelServerProcess) -> Night:
     return Night(own_server(), model)
 
 
-def at(visit: Visit, night: Night, path: str = "/admin/") -> Panel:
-    tab = visit(night.server).tab()
-    tab.goto(path)
-    return tab
+def test_launcher_of_any_page_and_an_open_panel_lead_to_what_waits(
+    night: Night, visit: Visit, subtests: pytest.Subtests
+) -> None:
+    panel = visit(night.server).tab()
+    panel.goto()
+    assert panel.root.get_attribute("data-busy") is None
+    with subtests.test("the launcher of any page leads to its approval"):
+        launcher_leads_to_it(panel, night)
+    with subtests.test("an open panel names it and leads there"):
+        open_panel_names_it(panel, night)
 
 
-class TestStarted:
-    def test_launcher_of_any_page_leads_to_its_approval(
-        self, night: Night, visit: Visit
-    ) -> None:
-        panel = at(visit, night)
-        assert panel.root.get_attribute("data-busy") is None
-        run, before = night.ask(), night.title()
+def launcher_leads_to_it(panel: Panel, night: Night) -> None:
+    run, before = night.ask("By night"), night.title()
+    panel.goto("/admin/wiki/page/")
+    assert panel.root.get_attribute("data-busy") == "wait"
+    launcher = panel.page.locator(LAUNCHER)
+    assert "It is waiting for you." in launcher.inner_text()
+    panel.open()
+    panel.approval.wait_for()
+    assert "Sent by code of this site" in panel.log.inner_text()
+    assert panel.approval.locator("[name=for_run]").count() == 0
+    assert night.title() == before
+    panel.approve()
+    panel.wait_done()
+    assert night.title() == "By night"
+    assert night.state(run) == "succeeded"
+    panel.goto("/admin/")
+    assert panel.root.get_attribute("data-unread") is None
 
-        panel.goto("/admin/wiki/page/")
-        assert panel.root.get_attribute("data-busy") == "wait"
-        launcher = panel.page.locator(LAUNCHER)
-        assert "It is waiting for you." in launcher.inner_text()
-        panel.open()
 
-        panel.approval.wait_for()
-        assert "Sent by code of this site" in panel.log.inner_text()
-        assert panel.approval.locator("[name=for_run]").count() == 0
-        assert night.title() == before
-        panel.approve()
-        panel.wait_done()
-
-        assert night.title() == "By night"
-        assert night.state(run) == "succeeded"
-        panel.goto("/admin/")
-        assert panel.root.get_attribute("data-unread") is None
-
-    def test_open_panel_names_it_and_leads_there(
-        self, night: Night, visit: Visit
-    ) -> None:
-        panel = at(visit, night)
-        panel.open()
-        panel.ask_and_wait("Hello.")
-        before = panel.conversation
-        run = night.ask()
-
-        panel.reload()
-        banner = panel.page.locator("#aia-banner")
-        banner.get_by_text("waits for you").wait_for()
-        assert panel.conversation == before
-        banner.get_by_role("link", name="Show").click()
-        panel.approval.wait_for()
-        assert panel.conversation != before
-        panel.deny("Not now")
-        panel.wait_done()
-
-        assert night.title() != "By night"
-        assert night.state(run) == "succeeded"
-        assert panel.page.get_by_text("waits for you").count() == 0
+def open_panel_names_it(panel: Panel, night: Night) -> None:
+    panel.new_conversation()
+    panel.ask_and_wait("Hello.")
+    before = panel.conversation
+    run = night.ask("By day")
+    panel.reload()
+    banner = panel.page.locator("#aia-banner")
+    banner.get_by_text("waits for you").wait_for()
+    assert panel.conversation == before
+    banner.get_by_role("link", name="Show").click()
+    panel.approval.wait_for()
+    assert panel.conversation != before
+    panel.deny("Not now")
+    panel.wait_done()
+    assert night.state(run) == "succeeded"
+    status = panel.card("change_object").last.get_attribute("data-status")
+    assert status == "denied"
+    assert panel.page.get_by_text("waits for you").count() == 0

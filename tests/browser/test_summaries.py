@@ -34,11 +34,17 @@ def divider(panel: Panel) -> Locator:
 def test_compact_then_unfold_then_undo(panel: Panel, told: str) -> None:
     for _number in range(6):
         panel.ask_and_wait(told)
-    panel.ask("/compact")
-    expect(panel.log.locator(".aia-told").last).to_contain_text(
-        "Summed up: 2 messages."
-    )
+    panel.page.locator("#aia-settings > summary").click()
+    panel.page.get_by_role("link", name="What the assistant reads").click()
+    dialog = panel.page.locator("dialog[open]")
+    expect(dialog).to_contain_text("12 messages, with results")
+    expect(dialog).to_contain_text("Tools")
+    panel.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
 
+    panel.ask("/compact")
+    told_last = panel.log.locator(".aia-told").last
+    expect(told_last).to_contain_text("Summed up: 2 messages.")
     expect(divider(panel)).to_have_count(1)
     expect(divider(panel)).to_contain_text("Summed up: 2 messages above")
     inside = divider(panel).locator("strong", has_text="blue")
@@ -51,20 +57,9 @@ def test_compact_then_unfold_then_undo(panel: Panel, told: str) -> None:
 
     divider(panel).locator("summary").click()
     divider(panel).get_by_role("button", name="Undo the summary").click()
-
     expect(divider(panel)).to_have_count(0)
     panel.reload()
     expect(divider(panel)).to_have_count(0)
-
-
-def test_meter_says_what_is_read(panel: Panel, told: str) -> None:
-    panel.ask_and_wait(told)
-    panel.page.locator("#aia-settings > summary").click()
-    panel.page.get_by_role("link", name="What the assistant reads").click()
-
-    dialog = panel.page.locator("dialog[open]")
-    expect(dialog).to_contain_text("2 messages, with results")
-    expect(dialog).to_contain_text("Tools")
 
 
 def test_page_says_that_it_is_summed_up(

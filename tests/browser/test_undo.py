@@ -86,39 +86,25 @@ def apply(panel: Panel) -> None:
 @pytest.mark.scenario(28)
 class TestUndo:
     @pytest.mark.row("R04")
-    def test_undo_all_from_the_banner_and_redo(
-        self, panel: Panel, sections: Sections, change: Callable[..., None]
+    def test_all_is_undone_from_the_banner_and_redone_or_kept_and_a_part_undone(
+        self,
+        panel: Panel,
+        sections: Sections,
+        change: Callable[..., None],
+        subtests: pytest.Subtests,
     ) -> None:
-        ids = sections.take(2)
-        before = sections.titles(ids)
-        change(panel, ids, "Renamed")
-        offer = panel.page.locator("#aia-banner [data-aia-undo-all]")
-        expect(offer).to_be_visible()
-        panel.reload()
-        expect(offer).to_be_visible()
+        with subtests.test("cancelled, then kept, then two of five undone"):
+            self.kept_and_a_part_undone(panel, sections, change)
+        panel.new_conversation()
+        with subtests.test("undone from the banner, and redone"):
+            self.undone_and_redone(panel, sections, change)
 
-        offer.click()
-        expect(plan_of(panel)).to_be_visible()
-        assert sections.titles(ids) == ["Renamed"] * 2
-        apply(panel)
-
-        assert sections.titles(ids) == before
-        expect(offer).to_have_count(0)
-        expect(changes_of(panel)).to_contain_text("Undone")
-        panel.reload()
-        expect(offer).to_have_count(0)
-        changes_of(panel).locator("[data-aia-redo]").click()
-        apply(panel)
-        assert sections.titles(ids) == ["Renamed"] * 2
-        expect(changes_of(panel).locator("[data-aia-undo]")).to_be_visible()
-
-    def test_cancelled_then_kept_then_two_of_five_undone(
+    def kept_and_a_part_undone(
         self, panel: Panel, sections: Sections, change: Callable[..., None]
     ) -> None:
         ids = sections.take(5)
         before = sections.titles(ids)
         change(panel, ids, "Five")
-
         changes_of(panel).locator("[data-aia-undo]").click()
         plan_of(panel).locator("[data-aia-undo-cancel]").click()
         expect(plan_of(panel)).to_have_count(0)
@@ -138,43 +124,35 @@ class TestUndo:
         for number in (0, 1, 2):
             boxes.nth(number).uncheck()
         apply(panel)
-
         assert sections.titles(ids) == [*before[:2], "Five", "Five", "Five"]
         expect(changes_of(panel)).to_contain_text("Undone in part")
 
-    def test_moved_shows_conflicts_one_of_which_is_overruled(
+    def undone_and_redone(
         self, panel: Panel, sections: Sections, change: Callable[..., None]
     ) -> None:
-        ids = sections.take(3)
+        ids = sections.take(2)
         before = sections.titles(ids)
         change(panel, ids, "Renamed")
-        changes_of(panel).locator("[data-aia-undo]").click()
+        offer = panel.page.locator("#aia-banner [data-aia-undo-all]")
+        expect(offer).to_be_visible()
+        panel.reload()
+        offer.click()
         expect(plan_of(panel)).to_be_visible()
-        other = panel.page.context.new_page()
-        for one in ids[:2]:
-            other.goto(f"{panel.url}/admin/questionnaires/section/{one}/change/")
-            other.locator("#id_title").fill("By hand")
-            other.locator("[name=_save]").click()
-            other.wait_for_url("**/section/")
-        other.close()
-
-        plan_of(panel).locator("[data-aia-undo-apply]").click()
-
-        expect(plan_of(panel)).to_contain_text("Something has changed")
-        assert sections.titles(ids) == ["By hand", "By hand", "Renamed"]
-
-        conflicts = plan_of(panel).locator(".aia-conflict")
-        expect(conflicts).to_have_count(2)
-        for one in conflicts.all():
-            expect(one).to_contain_text("admin")
-        conflicts.last.get_by_label("Restore").check()  # the newest change is first
+        assert sections.titles(ids) == ["Renamed"] * 2
         apply(panel)
-
-        assert sections.titles(ids) == [before[0], "By hand", before[2]]
+        assert sections.titles(ids) == before
+        expect(offer).to_have_count(0)
+        expect(changes_of(panel)).to_contain_text("Undone")
+        panel.reload()
+        expect(offer).to_have_count(0)
+        changes_of(panel).locator("[data-aia-redo]").click()
+        apply(panel)
+        assert sections.titles(ids) == ["Renamed"] * 2
+        expect(changes_of(panel).locator("[data-aia-undo]")).to_be_visible()
 
 
 class TestWithoutJavaScript:
-    def test_undo(
+    def test_changes_are_undone_on_a_page_of_their_own(
         self,
         visit: Visit,
         server: DemoServer,
@@ -189,18 +167,10 @@ class TestWithoutJavaScript:
         change(tab, ids, "Plain", js=False)
         with tab.page.expect_navigation():
             tab.ask("Change them. [[script:undoing]]")
-
-        def is_in(state: str) -> Callable[[], bool]:
-            def look() -> bool:
-                tab.page.reload()
-                return bool(tab.state == state)
-
-            return look
-
-        tab.wait(is_in("waiting-approval"), "the approval")
+        tab.reload_until("waiting-approval")
         with tab.page.expect_navigation():
             tab.approve()
-        tab.wait(is_in("idle"), "the end")
+        tab.reload_until("idle")
         with tab.page.expect_navigation():
             changes_of(tab).locator("[data-aia-undo]").click()
         with tab.page.expect_navigation():

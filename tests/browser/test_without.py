@@ -1,11 +1,9 @@
 """Without JavaScript, and without websockets."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Error
 
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
@@ -14,6 +12,19 @@ from tests.servers.app import DemoServer
 from tests.servers.proxy import Proxy
 
 Visit = Callable[..., Visitor]
+
+
+def ask(plain: Panel, text: str, *states: str) -> None:
+    """Send a message by the form, and wait until the panel is in such a state."""
+    with plain.page.expect_navigation():
+        plain.ask(text)
+    plain.reload_until(*states)
+
+
+def click(plain: Panel, role: str, name: str) -> None:
+    """Follow a link of the panel, or press a button of a form."""
+    with plain.page.expect_navigation():
+        plain.page.get_by_role(role, name=name).first.click()  # type: ignore[arg-type]
 
 
 @pytest.mark.scenario(24)
@@ -26,133 +37,78 @@ class TestWithoutJavaScript:
         tab.input.wait_for()
         return tab
 
-    def wait(self, panel: Panel, state: str) -> None:
-        """Reload, as the person does, until the panel is in that state."""
-
-        def is_there() -> bool:
-            # The form's own navigation may still be under way.
-            with suppress(Error):
-                panel.page.reload()
-            return panel.state == state
-
-        panel.wait(is_there, state)
-
-    def log(self, panel: Panel) -> str:
-        return panel.log.inner_text()
-
     @pytest.mark.smoke
-    def test_message_is_answered(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:hello]]")
+    def test_message_is_answered_and_the_list_leads_back_to_it(
+        self, plain: Panel, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("it is answered"):
+            ask(plain, "A matter [[script:hello]]", "idle")
+            assert "Hello there, how can this help you?" in plain.log.inner_text()
+            assert plain.log.inner_text().count("[[script:hello]]") == 1
 
-        self.wait(plain, "idle")
-        assert "Hello there, how can this help you?" in self.log(plain)
-        assert self.log(plain).count("[[script:hello]]") == 1
+        with subtests.test("on the assistant's own page the list stands at the left"):
+            click(plain, "button", "New conversation")
+            assert "A matter" not in plain.log.inner_text()
+            click(plain, "link", "A matter")
+            assert "Hello there" in plain.log.inner_text()
 
-    def test_conversation_goes_on_in_the_admin(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:hello]]")
-        self.wait(plain, "idle")
+        with subtests.test("without the room for that, it is a page of its own"):
+            click(plain, "button", "New conversation")
+            plain.page.set_viewport_size({"width": 390, "height": 780})
+            click(plain, "link", "Conversations")
+            click(plain, "link", "A matter")
+            assert "Hello there" in plain.log.inner_text()
+
+    @pytest.mark.row("Q02", "Q05")
+    def test_conversation_is_denied_answered_queued_stopped_and_tried_again(
+        self, plain: Panel, model: ModelServerProcess, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("a refusal is a page with a way back"):
+            with plain.page.expect_navigation():
+                plain.ask(" ")
+            assert "Write a message first." in plain.page.inner_text("body")
+            click(plain, "link", "Go back")
+            assert plain.input.is_visible()
+
+        with subtests.test("denied with a reason"):
+            ask(plain, "[[script:approval]]", "waiting-approval")
+            with plain.page.expect_navigation():
+                plain.deny("Not today")
+            plain.reload_until("idle")
+            status = plain.card("needs_approval").get_attribute("data-status")
+            assert status == "denied"
+
         plain.goto("/admin/questionnaires/")
-        with plain.page.expect_navigation():
-            plain.ask("[[script:reasoning]]")
+        with subtests.test("it goes on in the admin: questions are answered"):
+            self.questions_are_answered(plain, model)
+        with subtests.test("a message waits, and goes on after a stop"):
+            self.message_waits_and_goes_on(plain)
+        with subtests.test("a failed answer is tried again"):
+            self.failed_answer_is_tried_again(plain)
 
-        self.wait(plain, "idle")
+    def questions_are_answered(self, plain: Panel, model: ModelServerProcess) -> None:
+        ask(plain, "[[script:ask-confirm]]", "waiting-answer")
+        with plain.page.expect_navigation():
+            plain.choose("No")
+        plain.reload_until("idle")
+        assert self.told(model) is False
         assert "/admin/questionnaires/" in plain.page.url
-        assert self.log(plain).count("[[script:") == 2
-        assert "Good day." in self.log(plain)
 
-    def test_approval_works(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:approval]]")
-        self.wait(plain, "waiting-approval")
-        with plain.page.expect_navigation():
-            plain.approve()
-
-        self.wait(plain, "idle")
-        assert "That is settled." in self.log(plain)
-
-    def test_denial_with_a_reason_works(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:approval]]")
-        self.wait(plain, "waiting-approval")
-        with plain.page.expect_navigation():
-            plain.deny("Not today")
-
-        self.wait(plain, "idle")
-        assert plain.card("needs_approval").get_attribute("data-status") == "denied"
-
-    def answer(self, model: ModelServerProcess) -> object:
-        """Return what the model has been told of the last answer."""
-        return json.loads(model.requests()[-1]["messages"][-1]["content"])["answer"]
-
-    def test_question_is_answered(
-        self, plain: Panel, model: ModelServerProcess
-    ) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:ask-select]]")
-        self.wait(plain, "waiting-answer")
-        with plain.page.expect_navigation():
-            plain.choose("Green")
-
-        self.wait(plain, "idle")
-        assert "That was the question." in self.log(plain)
-        assert plain.question.count() == 0
-        assert self.answer(model) == "g"
-
-    def test_several_answers_are_ticked(
-        self, plain: Panel, model: ModelServerProcess
-    ) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:ask-several]]")
-        self.wait(plain, "waiting-answer")
+        ask(plain, "[[script:ask-several]]", "waiting-answer")
         plain.question.get_by_label("Red").check()
         plain.question.get_by_label("Green").check()
         with plain.page.expect_navigation():
             plain.question.locator("button[type=submit]").first.click()
+        plain.reload_until("idle")
+        assert "That was the question." in plain.log.inner_text()
+        assert plain.question.count() == 0
+        assert self.told(model) == ["r", "g"]
 
-        self.wait(plain, "idle")
-        assert "That was the question." in self.log(plain)
-        assert self.answer(model) == ["r", "g"]
+    def told(self, model: ModelServerProcess) -> object:
+        """Return what the model has been told of the last answer."""
+        return json.loads(model.requests()[-1]["messages"][-1]["content"])["answer"]
 
-    def test_failed_answer_is_tried_again(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:slow-failure]]")
-        self.wait(plain, "error")
-        first = plain.log.locator("article[data-run-id]").get_attribute("data-run-id")
-        with plain.page.expect_navigation():
-            plain.log.get_by_role("button", name="Retry").click()
-        assert plain.page.url.endswith("#aia")
-
-        # The new try stands in the place of the first one, which is kept beside it.
-        self.wait(plain, "error")
-        answer = plain.log.locator(".aia-msg[data-role=assistant]")
-        assert answer.count() == 1
-        assert answer.get_attribute("data-run-id") != first
-        with plain.page.expect_navigation():
-            plain.log.get_by_role("button", name="Previous version").click()
-        assert answer.get_attribute("data-run-id") == first
-
-    def test_stop_works(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask("[[script:stream tokens=400 rate=20]]")
-        self.wait(plain, "streaming")
-        with plain.page.expect_navigation():
-            plain.stop()
-
-        self.wait(plain, "stopped")
-        assert "Stopped" in self.log(plain)
-
-    def test_refusal_is_a_page_with_a_way_back(self, plain: Panel) -> None:
-        with plain.page.expect_navigation():
-            plain.ask(" ")
-
-        assert "Write a message first." in plain.page.inner_text("body")
-        with plain.page.expect_navigation():
-            plain.page.get_by_role("link", name="Go back").click()
-        assert plain.input.is_visible()
-
-    def test_message_waits_and_goes_on(self, plain: Panel) -> None:
+    def message_waits_and_goes_on(self, plain: Panel) -> None:
         queue = plain.page.locator("#aia-queue")
         for said in (
             "[[script:stream tokens=400 rate=20]]",
@@ -165,66 +121,54 @@ class TestWithoutJavaScript:
         assert queue.get_by_role("button", name="Edit").count() == 0
         with plain.page.expect_navigation():
             queue.get_by_role("button", name="Drop").first.click()
-        self.wait(plain, "streaming")
+        plain.reload_until("streaming")
         with plain.page.expect_navigation():
             plain.stop()
-        self.wait(plain, "stopped")
+        plain.reload_until("stopped")
+        assert "Stopped" in plain.log.inner_text()
         assert "Paused: the answer was stopped." in queue.inner_text()
 
         with plain.page.expect_navigation():
             queue.get_by_role("button", name="Resume").click()
-        self.wait(plain, "idle")
-        assert "Hello there" in self.log(plain)
-        assert "Go on" not in self.log(plain)
+        plain.reload_until("idle")
+        assert "Hello there" in plain.log.inner_text()
+        assert "Go on" not in plain.log.inner_text()
 
-    def test_new_conversation_and_list(self, plain: Panel) -> None:
+    def failed_answer_is_tried_again(self, plain: Panel) -> None:
+        click(plain, "button", "New conversation")
+        ask(plain, "[[script:slow-failure]]", "error")
+        answer = plain.log.locator(".aia-msg[data-role=assistant]")
+        first = answer.get_attribute("data-run-id")
         with plain.page.expect_navigation():
-            plain.ask("A matter [[script:hello]]")
-        self.wait(plain, "idle")
-        with plain.page.expect_navigation():
-            plain.page.get_by_role("button", name="New conversation").click()
-        assert "A matter" not in self.log(plain)
-        # On the assistant's own page the list stands at the left.
-        with plain.page.expect_navigation():
-            plain.page.get_by_role("link", name="A matter").first.click()
-        assert "Hello there" in self.log(plain)
+            plain.log.get_by_role("button", name="Retry").click()
+        assert plain.page.url.endswith("#aia")
 
-        # Without the room for that, it is a page of its own.
+        # The new try stands in the place of the first one, which is kept beside it.
+        plain.page.wait_for_timeout(300)
+        plain.reload_until("error")
+        assert answer.count() == 1
+        assert answer.get_attribute("data-run-id") != first
         with plain.page.expect_navigation():
-            plain.page.get_by_role("button", name="New conversation").click()
-        plain.page.set_viewport_size({"width": 390, "height": 780})
-        assert "A matter" not in self.log(plain)
-        with plain.page.expect_navigation():
-            plain.page.get_by_role("link", name="Conversations").click()
-        with plain.page.expect_navigation():
-            plain.page.get_by_role("link", name="A matter").first.click()
-        assert "Hello there" in self.log(plain)
+            plain.log.get_by_role("button", name="Previous version").click()
+        assert answer.get_attribute("data-run-id") == first
 
 
 @pytest.mark.scenario(24)
-class TestWithoutSockets:
-    @pytest.fixture
-    def polling(self, visit: Visit, server: DemoServer) -> Iterator[Panel]:
-        with Proxy(server.port) as proxy:
-            proxy.refuses_sockets = True
-            yield visit(server, url=proxy.url).panel()
-
-    def test_answer_comes_by_polling(self, polling: Panel) -> None:
-        polling.ask("[[script:report]]")
-
+def test_answer_and_approval_come_by_polling(visit: Visit, server: DemoServer) -> None:
+    with Proxy(server.port) as proxy:
+        proxy.refuses_sockets = True
+        polling = visit(server, url=proxy.url).panel()
+        polling.ask("[[script:quick-report]]")
         answer = polling.wait_done()
-        assert answer.text.strip().endswith(
-            "The last paragraph says that the report ends here."
-        )
-        assert polling.asked() == ["[[script:report]]"]
+        assert answer.text.strip().endswith("the report ends here.")
+        assert polling.asked() == ["[[script:quick-report]]"]
         assert polling.repeated_ids() == []
 
-    def test_approval_comes_by_polling(self, polling: Panel) -> None:
         polling.ask("[[script:approval]]")
         polling.wait_state("waiting-approval")
         polling.approve()
-
-        assert polling.wait_done().parts[-1].text.strip() == "That is settled."
+        answer = polling.wait_done(2)
+        assert answer.parts[-1].text.strip() == "That is settled."
         assert polling.approval.count() == 0
 
 
@@ -236,7 +180,7 @@ class TestWithoutChannelLayer:
     ) -> None:
         server = own_server(env={"TESTS_LAYER": "deaf"})
         panel = visit(server).panel()
-        answer = panel.ask_and_wait("[[script:report]]")
+        answer = panel.ask_and_wait("[[script:quick-report]]")
         assert answer.text.strip().endswith("the report ends here.")
         panel.ask("[[script:approval]]")
         panel.wait_state("waiting-approval")

@@ -19,49 +19,36 @@ COLOURS = """() => { const colour = (dot) => getComputedStyle(dot).backgroundCol
 
 
 @pytest.mark.scenario(24)
-def test_chat_is_complete_without_asgi(
+def test_chat_is_complete_without_asgi_and_a_socket_is_tried_no_more(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
     server = own_server(wsgi=True, executor="worker", env={})
     worker = server.worker()
     worker.start()
     panel: Panel = visit(server).tab()
-    panel.goto("/admin/questionnaires/")
-    panel.open()
-
-    panel.ask("[[script:approval]]")
-    # The worker may still be starting.
-    panel.wait_state("waiting-approval")
-    panel.approve()
-
-    panel.wait(lambda: panel.state == "idle", "the end")
-    assert "That is settled." in panel.log.inner_text()
-    assert panel.log.inner_text().count("[[script:approval]]") == 1
-
-
-@pytest.mark.scenario(24)
-def test_socket_is_tried_no_more_where_there_is_none(
-    own_server: Callable[..., DemoServer], visit: Visit
-) -> None:
-    server = own_server(wsgi=True, executor="worker", env={})
-    panel: Panel = visit(server).tab()
     tried: list[str] = []
     panel.page.on("websocket", lambda socket: tried.append(socket.url))
     panel.goto("/admin/questionnaires/")
     panel.open()
+    panel.ask("[[script:approval]]")
+    # The worker may still be starting.
+    panel.wait_state("waiting-approval")
+    panel.approve()
+    panel.wait(lambda: panel.state == "idle", "the end")
+    assert "That is settled." in panel.log.inner_text()
+    assert panel.log.inner_text().count("[[script:approval]]") == 1
+
     panel.page.wait_for_function("document.cookie.includes('aia_ws')")
     seen = len(tried)
-
     with panel.page.expect_response(lambda answer: "/frames/" in answer.url):
         panel.goto("/admin/questionnaires/")
         panel.open()
-
     assert seen <= TRIES
     assert len(tried) == seen
 
 
 @pytest.mark.scenario(24)
-def test_site_on_which_nothing_works_says_so(
+def test_site_on_which_nothing_works_says_so_once_and_is_not_ready(
     own_server: Callable[..., DemoServer], visit: Visit
 ) -> None:
     server = own_server(wsgi=True, executor="web", env={})
@@ -69,34 +56,16 @@ def test_site_on_which_nothing_works_says_so(
     panel.goto("/admin/questionnaires/")
     panel.open()
     banner = panel.page.locator("#aia-banner")
-
     assert "no process of this site answers them" in banner.inner_text()
-    panel.ask("Hello there")
-
-    panel.wait(
-        lambda: "cannot be sent" in panel.page.locator("#aia-notice").inner_text(),
-        "the sentence",
-    )
-    assert panel.page.locator("#aia-input").input_value() == "Hello there"
-    assert panel.state == "idle"
-
-
-@pytest.mark.scenario(24)
-def test_that_nothing_works_is_seen_once_and_not_as_ready(
-    own_server: Callable[..., DemoServer], visit: Visit
-) -> None:
-    server = own_server(wsgi=True, executor="web", env={})
-    panel: Panel = visit(server).tab()
-    panel.goto("/admin/questionnaires/")
-    panel.open()
     panel.ask("Hello there")
     notice = panel.page.locator("#aia-notice")
     panel.wait(lambda: "cannot be sent" in notice.inner_text(), "the sentence")
+    assert panel.page.locator("#aia-input").input_value() == "Hello there"
+    assert panel.state == "idle"
 
     ready, dot = panel.page.evaluate(COLOURS)
-
     assert dot != ready
     assert notice.bounding_box()["height"] <= 1  # type: ignore[index]
-    panel.page.locator("#aia-banner").evaluate("banner => banner.remove()")
+    banner.evaluate("banner => banner.remove()")
     assert notice.bounding_box()["height"] > 1  # type: ignore[index]
     assert panel.page.evaluate(COLOURS)[1] == dot

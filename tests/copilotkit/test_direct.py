@@ -39,34 +39,28 @@ def say(reader: Reader, words: str) -> None:
 
 
 def result(reader: Reader) -> str:
-    return reader.page.locator("[data-role=tool]").inner_text()
+    return reader.page.locator("[data-role=tool]").last.inner_text()
 
 
-def test_tool_of_the_site(direct, site):
-    say(direct, site.script([call("echo", text="found")], [text("That was all.")]))
+def test_tool_is_called_and_one_approved_and_one_denied(direct, site, subtests):
+    with subtests.test("a tool of the site"):
+        say(direct, site.script([call("echo", text="found")], [text("That was all.")]))
+        direct.sees("That was all.")
+        assert result(direct) == "found"
 
-    direct.sees("That was all.")
-    assert result(direct) == "found"
+    with subtests.test("approved"):
+        say(direct, site.script([WISH], [text("That is settled.")]))
+        direct.sees("Approve “Needs approval”?")
+        assert statuses(site) == ["waiting"]
+        direct.press("Approve")
+        direct.sees("That is settled.")
+        assert (result(direct), statuses(site)) == ("Approved: a wish", ["complete"])
 
-
-def test_approved(direct, site):
-    say(direct, site.script([WISH], [text("That is settled.")]))
-    direct.sees("Approve “Needs approval”?")
-    assert statuses(site) == ["waiting"]
-
-    direct.press("Approve")
-
-    direct.sees("That is settled.")
-    assert (result(direct), statuses(site)) == ("Approved: a wish", ["complete"])
-
-
-def test_denied(direct, site):
-    say(direct, site.script([WISH], [text("Then not.")]))
-
-    direct.press("Deny")
-
-    direct.sees("Then not.")
-    assert statuses(site) == ["denied"]
+    with subtests.test("denied"):
+        say(direct, site.script([WISH], [text("Then not.")]))
+        direct.press("Deny")
+        direct.sees("Then not.")
+        assert statuses(site) == ["denied"]
 
 
 def test_token_that_is_none(reader, front, site):

@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 
 from tests.hosts.packages.environment import ROOT, install, site_names
+from tests.thorough import commit
 
 SHARES = 6
 TESTS = "tests/hosts/packages"
@@ -32,9 +33,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _share(names: list[str]) -> list[str]:
-    git = ["git", "rev-parse", "HEAD"]
-    commit = subprocess.run(git, check=False, capture_output=True, text=True, cwd=ROOT)
-    chosen = int(commit.stdout.strip() or "0", 16) % SHARES
+    chosen = commit() % SHARES
     return [one for one in names if zlib.crc32(one.encode()) % SHARES == chosen]
 
 
