@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.utils.translation import gettext as _
 
@@ -157,8 +157,7 @@ def _tell(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(end)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+class _Turn(NamedTuple):
     """One hook, what it is asked, and where its outcome goes."""
 
     hook: Hook
@@ -184,6 +183,8 @@ class _Pass:
         self._shortest_s = min([turn.hook.timeout_s for turn in turns])
         self.is_given_up = False  # nobody waits for the thread any more
         self._context = context
+        # By origin of the hooks; forgotten once one of them may have changed its state.
+        self._contexts: dict[str, tuple[RunContext, State]] = {}
 
     def begin(self, end: Callable[[], object]) -> None:
         """Begin in a thread, which calls `end` when it is done."""
@@ -250,6 +251,7 @@ class _Pass:
             try:
                 found = self._called(turn)
             except BaseException as raised:  # noqa: BLE001 - it ends nothing else
+                self._contexts.clear()
                 error = _told(hook, raised)
         with self._lock:
             if self._is_late():
@@ -259,6 +261,7 @@ class _Pass:
                 try:
                     self._take(turn, *found)
                 except Exception as raised:  # noqa: BLE001 - its owner is told
+                    self._contexts.clear()
                     error = _told(hook, raised)
             if error:
                 self._failed(turn, error)
@@ -269,15 +272,21 @@ class _Pass:
         hook, value = turn.hook, turn.outcome.value
         if value is None and turn.asking.make is not None and turn.before is not None:
             value = turn.outcome.value = turn.asking.make(turn.before.value)
-        if self._context is None:
-            self._context = turn.asking.context()
-        state = self._context.state.within(namespace_of(hook.origin))
-        context = with_state(self._context, state)
+        context, state = self._contexts.get(hook.origin) or self._context_of(turn)
         own = value.copy() if isinstance(value, OwnCopies) else value
         found = returned(hook.function(context, own), hook.timeout_s)
         if found is None and isinstance(own, PromptDraft) and own.has_copied("tree"):
             found = own  # changed in place
         return found, state
+
+    def _context_of(self, turn: _Turn) -> tuple[RunContext, State]:
+        """Return the context of hooks of this origin, with their state."""
+        if self._context is None:
+            self._context = turn.asking.context()
+        state = self._context.state.within(namespace_of(turn.hook.origin))
+        made = with_state(self._context, state), state
+        self._contexts[turn.hook.origin] = made
+        return made
 
     def _take(self, turn: _Turn, found: Any, state: State) -> None:
         """Take what a hook has returned. Raise if it cannot be used."""
@@ -291,6 +300,7 @@ class _Pass:
         if change is not None and self._context is not None:
             every = merged(state.every, [change])
             self._context = with_state(self._context, State("", every))
+            self._contexts.clear()
             outcome.changes.append(change)
         if value is not outcome.value:
             outcome.value = value

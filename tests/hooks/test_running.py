@@ -200,6 +200,22 @@ class TestIsolation:
 
         assert [change.set for change in outcome.changes] == [{"n": 1}, {"n": 2}]
 
+    @pytest.mark.parametrize("bad", [{1: "one"}, {"n": object()}, None])
+    def test_state_of_one_that_fails_does_not_reach_the_next_of_its_app(self, bad):
+        def fails(context, asked):
+            context.state.update(bad or {"n": 9})
+            if bad is None:
+                raise ValueError("no")
+
+        seen = []
+        outcome = outcome_of(
+            hook(fails), hook(lambda context, asked: seen.append(dict(context.state)))
+        )
+
+        assert len(outcome.failures) == 1
+        assert seen == [{}]
+        assert outcome.changes == []
+
     @pytest.mark.parametrize("is_async", [False, True])
     def test_one_that_hangs_is_given_up_and_named(self, hanging, is_async):
         async def sleeps(context, asked):
