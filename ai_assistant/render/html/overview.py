@@ -8,10 +8,9 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from ai_assistant import conf
-from ai_assistant.engine.queries import waiting_interrupts
+from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
-from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.providers.readiness import missing_of
@@ -19,7 +18,6 @@ from ai_assistant.render.html.transcript.entries import Entry
 
 CHANGES = 5  # that are listed
 FAILED = (RunState.FAILED, RunState.NEEDS_REVIEW)
-ASKS = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION)
 
 
 def overview_entry(user: Any) -> Entry:
@@ -49,12 +47,11 @@ def _profiles() -> list[Entry]:
 def _waiting(user: Any) -> Entry:
     """Count what waits for the user, and for everyone if they may know."""
     # Found by the state of their runs: of a million interrupts that is quick.
-    asks: dict[str, Any] = {"kind__in": ASKS, "run__state__in": UNFINISHED}
-    mine = waiting_interrupts(user.pk).filter(**asks).count()
-    if not user.has_perm("ai_assistant.view_run"):
-        return {"mine": mine, "all": None}
-    asked = Interrupt.objects.filter(status=Interrupt.Status.OPEN, **asks)
-    return {"mine": mine, "all": asked.count()}
+    unfinished = {"run__state__in": UNFINISHED}
+    asked = waiting_for_person(**unfinished)
+    mine = waiting_for_person(run__user=user, **unfinished).count()
+    may_count = user.has_perm("ai_assistant.view_run")
+    return {"mine": mine, "all": asked.count() if may_count else None}
 
 
 def _usage(today: datetime) -> Entry:

@@ -10,6 +10,7 @@ from django.template.defaultfilters import floatformat
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from ai_assistant.engine.interrupts.base import kind_names
 from ai_assistant.engine.storage.eventlog import step_starts
 from ai_assistant.models import clock
 from ai_assistant.models.call import ToolCall
@@ -107,11 +108,11 @@ def _of_calls(run: Run) -> Iterator[TraceSpan]:
 
 
 def _of_people(run: Run) -> Iterator[TraceSpan]:
-    asked = Interrupt.objects.filter(run=run).select_related("call", "decided_by")
-    own = (Interrupt.Kind.APPROVAL, Interrupt.Kind.QUESTION, Interrupt.Kind.BROWSER)
-    for interrupt in asked.filter(kind__in=own):
+    asked = Interrupt.objects.filter(run=run, kind__in=kind_names(for_person=True))
+    names = {str(kind): kind.label for kind in Interrupt.Kind}
+    for interrupt in asked.select_related("call", "decided_by"):
         who = f", {interrupt.decided_by}" if interrupt.decided_by else ""
-        kind = capfirst(Interrupt.Kind(interrupt.kind).label)
+        kind = capfirst(names.get(interrupt.kind, interrupt.kind))
         yield TraceSpan(
             kind="person",
             title=f"{kind}: {mark_hidden_characters(interrupt.call.name)}",

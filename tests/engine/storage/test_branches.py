@@ -197,7 +197,8 @@ class TestStanding:
 
         asked = [one["sql"] for one in queries.captured_queries]
         assert not any("loaded_tools" in one and "SELECT" in one[:6] for one in asked)
-        assert not any("shown_run" in one and "UPDATE" in one[:6] for one in asked)
+        changed = [one.partition("WHERE")[0] for one in asked if "UPDATE" in one[:6]]
+        assert not any("shown_run" in one for one in changed)
 
     def test_standing_reads_what_is_left_to_it_at_once(self, talk, submission, script):
         script.add("1")
