@@ -189,6 +189,11 @@ class Text(GrowingText):
             self.is_open, self.is_over = False, True
             yield TextMessageEndEvent(message_id=self.message_id)
 
+    def close(self) -> Iterator[BaseEvent]:
+        """Close it for good, also if it was never opened."""
+        yield from self.end()
+        self.is_over = True
+
 
 class Reasoning(GrowingText):
     """

@@ -195,6 +195,9 @@ class Translator:
             return
         if kind == "TOOL_CALL_START":
             self._open_calls.add(call_id)
+            # The reply is stored: what a process that has lost the run still says of
+            # it comes too late, for a message that its calls have named.
+            yield from self._text(fact["message_id"]).close()
             yield ToolCallStartEvent(
                 tool_call_id=call_id,
                 tool_call_name=fact["name"],

@@ -136,6 +136,21 @@ class TestStreams:
             assert said_by(follower.taken_up(at)) == said_by(whole.held), at
 
 
+def test_lost_process_says_nothing_of_a_message_that_its_calls_have_named(story):
+    follower = Follower(story)
+    story.ask("Hello")
+    follower.connect()
+    story.think("Hm.")
+    story.call_tools("é😀")  # two, of which one needs an approval
+    story.flush()
+    follower.look()
+    story.crash()  # of which the client has not heard yet
+    story.zombie_says("Too late.")
+    follower.hear(story.frames)
+
+    assert follower.client.held.texts() == []
+
+
 class TestSnapshot:
     def test_message_stored_while_it_is_read_is_told_once(self, story, monkeypatch):
         follower = Follower(story)
