@@ -42,7 +42,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def strikes() -> int:
-    return int(os.environ.get("FAULTS_STRIKES", "30"))
+    return int(os.environ.get("FAULTS_STRIKES", "15"))
 
 
 @pytest.fixture(scope="session")
