@@ -139,7 +139,7 @@ class TestThirtyRunsWithAgents:
         assert parents.count() == len(accepted) == RUNS
         below = Run.objects.exclude(root=None)
         assert below.count() == ToolCall.objects.count()
-        assert not ToolCall.objects.filter(result=None).exists()
+        assert not ToolCall.objects.filter(result__isnull=True).exists()
 
 
 @pytest.mark.row("U02")
