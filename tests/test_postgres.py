@@ -13,7 +13,11 @@ FILES = (
     *("engine/calls/test_write_limit.py", "engine/intake/test_lookup.py"),
     "engine/intake/test_starts.py",
     *("engine/storage/test_clocks.py", "engine/storage/test_locked_rows.py"),
-    *("models/test_clock.py", "models/test_raw_sql_inserts.py", "models/test_upgrade.py"),
+    *(
+        "models/test_clock.py",
+        "models/test_raw_sql_inserts.py",
+        "models/test_upgrade.py",
+    ),
     *("safety/audit/test_audit.py", "safety/audit/test_sealing.py"),
     "web/panel/test_locked_rows.py",
 )

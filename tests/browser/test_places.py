@@ -412,6 +412,8 @@ class TestBesideTheAdmin:
         assert not tab.page.evaluate(ON_TOP_OF, [x, y])
         panel = tab.page.evaluate(LAYER, "#aia")
         assert tab.page.evaluate(LAYER, "#calendarbox0") > panel
+        tab.page.keyboard.press("Escape")
+        tab.page.locator("#calendarbox0").wait_for(state="hidden")
 
     def bars_lie_below(self, tab):
         tab.page.evaluate(BARS)
