@@ -246,6 +246,7 @@ class TestList:
         panel.page.keyboard.press("Escape")
         expect(panel.page.locator("#aia-history")).not_to_be_visible()
         panel.list_conversations()
+        panel.page.wait_for_load_state("networkidle")  # it is redrawn once it is there
 
     def archived_stands_apart(self, panel: Panel, first: str) -> None:
         menu(panel, first, "Archive")
