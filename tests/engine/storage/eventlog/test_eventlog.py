@@ -13,6 +13,7 @@ from ai_assistant.engine.storage.eventlog import (
     events_after,
     open_messages,
     partial_texts,
+    step_starts,
     steps_until,
     under_way,
 )
@@ -88,6 +89,15 @@ class TestStepsUntil:
         store(run_id, StepStarted(index=0), StepStarted(index=1))
 
         assert [steps_until(run_id, seq) for seq in (1, 2, 3)] == [0, 1, 2]
+
+
+class TestStepStarts:
+    def test_step_that_was_begun_again_is_told_twice(self, run_id):
+        store(run_id, StepStarted(index=0), StepStarted(index=1), StepStarted(index=1))
+
+        starts = step_starts(run_id)
+        assert [index for index, _at in starts] == [0, 1, 1]
+        assert [at for _index, at in starts] == sorted(at for _index, at in starts)
 
 
 class TestEventsAfter:
