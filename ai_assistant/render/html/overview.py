@@ -85,4 +85,5 @@ def _query(today: datetime, **filters: str) -> str:
 def _changed(today: datetime) -> Entry:
     sets = ChangeSet.objects.filter(created_at__gte=today)
     newest = sets.select_related("user").order_by("-created_at").defer("snapshots")
-    return {"count": sets.count(), "newest": list(newest[:CHANGES])}
+    found = list(newest[: CHANGES + 1])
+    return {"newest": found[:CHANGES], "has_more": len(found) > CHANGES}

@@ -24,6 +24,8 @@ from ai_assistant.text.hidden_characters import mark_hidden_characters
 WIDTH = 1000  # of a bar's picture
 LEAST = 4  # of it, that a bar takes
 BRIEF_S = 10.0
+# Not its result and its arguments, which may be long.
+OF_CALL = ("name", "status", "parent", "started_at", "finished_at", "created_at")
 IDLE_SHARE = 0.1  # of the work, that a time without any takes at most
 
 
@@ -50,7 +52,7 @@ class TraceSpan:
 
 
 def trace_entry(run: Run) -> Entry:
-    """Return what `trace.html` draws: spans, model calls, and what hooks have said."""
+    """Return what `trace.html` draws: what took time, and the model calls."""
     steps = list(run.steps.order_by("index"))
     spans = sorted(_spans(run, steps), key=lambda span: (span.start, span.depth))
     now = run.finished_at or clock.now()
@@ -58,7 +60,6 @@ def trace_entry(run: Run) -> Entry:
     return {
         "spans": [_drawn(span, places, run.created_at, now) for span in spans],
         "steps": _model_calls(run, steps),
-        "hook_errors": run.hook_errors,
     }
 
 
@@ -95,7 +96,8 @@ def _name_of(step: Step | None) -> str:
 
 
 def _of_calls(run: Run) -> Iterator[TraceSpan]:
-    for call in ToolCall.objects.filter(run=run, started_at__isnull=False):
+    begun = ToolCall.objects.filter(run=run, started_at__isnull=False)
+    for call in begun.only(*OF_CALL):
         yield TraceSpan(
             kind="tool",
             title=mark_hidden_characters(call.name),
@@ -110,7 +112,8 @@ def _of_calls(run: Run) -> Iterator[TraceSpan]:
 def _of_people(run: Run) -> Iterator[TraceSpan]:
     asked = Interrupt.objects.filter(run=run, kind__in=kind_names(for_person=True))
     names = {str(kind): kind.label for kind in Interrupt.Kind}
-    for interrupt in asked.select_related("call", "decided_by"):
+    asked = asked.select_related("call", "decided_by")
+    for interrupt in asked.defer("proposal", "request", "call__result", "call__shown"):
         who = f", {interrupt.decided_by}" if interrupt.decided_by else ""
         kind = capfirst(names.get(interrupt.kind, interrupt.kind))
         yield TraceSpan(
