@@ -38,7 +38,7 @@ BROAD := -m "broad and not faults" -n 3 --dist loadgroup \
   tests/test_postgres.py tests/attacks tests/docs tests/tools/data/oracle \
   $$(grep -rl --include='test_*.py' 'mark\.broad' tests)
 # What starts no process and takes no time: `make check` runs it, of one ROOM or of all.
-QUICK := not servers and not broad and not browser and not faults
+QUICK := not servers and not broad and not long and not browser and not faults
 ROOM ?=
 
 # What must be covered whole, by its own tests alone.
@@ -47,9 +47,11 @@ CORE_TESTS := tests/loop tests/engine/storage/eventlog tests/test_registry.py
 UNIT := -m "not broad and not browser and not faults"
 # Python 3.12 and 3.13 tell which lines run at no cost, but of branches only at the cost of
 # tracing, which doubles the time. So there `make test` measures lines, and elsewhere the
-# core alone; `make coverage` measures lines and branches of all.
+# core alone, as it does without WHOLE; `make coverage` measures lines and branches of all.
+ifdef WHOLE
 ifeq ($(shell $(INTERPRETER) -c 'import sys; print((3, 12) <= sys.version_info < (3, 14))'),True)
   MEASURED := COVERAGE_CORE=sysmon COVERAGE_BRANCH=false
+endif
 endif
 
 .PHONY: help
@@ -82,10 +84,14 @@ smoke: browser-program
 
 .PHONY: test
 test: export TESTS_TEMPLATES := $(TEMPLATES)
+# Of the long levels the part that the last commit chooses: all of them take half an hour.
+ifndef WHOLE
+test: export TESTS_SHARE := 1
+endif
 # The kills wait for half of their time: beside them run lint and the core, the packages
 # of CopilotKit are fetched, and the tests are compiled, which three processes would do
 # three times.
-test: venv system ## lint, types, import contracts, migrations and all tests
+test: venv system ## lint, types, migrations and tests, of long ones a part; WHOLE=1 for all
 	@rm -rf $(RESULTS) && mkdir -p $(TEMPLATES)
 	@$(PY) -m tests.copilotkit.packages > build/copilotkit.txt 2>&1 & \
 	  $(MAKE) --no-print-directory --keep-going lint migrations compiled core > build/lint.txt 2>&1 & lint=$$!; \

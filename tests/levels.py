@@ -1,7 +1,7 @@
 """
 Which tests belong to which level: `make check` before each commit, `make test` for all.
 
-`make check` leaves out what is marked `servers`, `broad`, `browser` or `faults`, but
+`make check` leaves out what is marked `servers`, `broad`, `long`, `browser` or `faults`, but
 takes the browser tests that are marked `smoke`. A test gets `servers` by itself where it
 uses a fixture that starts a process; where it starts one of its own, the mark stands in
 its file. Without the mark it fails, so that `make check` stays free of servers.
@@ -16,19 +16,31 @@ from typing import Any
 import pytest
 from _pytest.nodeid import coerce_node_id
 
+from tests import thorough
+
 TESTS = Path(__file__).parent
 # Fixtures that start processes. Where starting takes long, the tests are broad and form
 # a group, which one process of a parallel run takes as a whole.
 STARTERS = {
     "demo_server": "demo",
     "model_server": "",
-    "postgres_server": "postgres",
+    "postgres_server": "",
     "readme_site": "sites",
     "redis_server": "",
     "wheel": "",
 }
 # Folders whose tests try very much of a kind.
 BROAD = ("attacks", "tools/data/oracle")
+# Folders and files of many tests that take long, of which each asks something else.
+LONG = (
+    "engine/execution/test_summing.py",
+    "project/demo_model/test_data.py",
+    "project/questionnaires/assistant/designer/test_snapshot.py",
+    "project/test_offered.py",
+    "web/agui",
+    "web/panel/test_sharing.py",
+    "web/save_guard/test_stale_form.py",
+)
 STARTED = ("servers", "browser", "faults")
 
 _current: list[pytest.Item] = []
@@ -36,15 +48,20 @@ _start = subprocess.Popen.__init__
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     """Mark what starts a server and what is broad; let groups stay together."""
     _mark(items)
     yield
+    if thorough.IS_SHARED:
+        _take_share(config, items)
     _keep_groups(items)
 
 
 def _mark(items: list[pytest.Item]) -> None:
     broad = [TESTS / path for path in BROAD]
+    long = [TESTS / path for path in LONG]
     for item in items:
         for name in STARTERS.keys() & getattr(item, "fixturenames", ()):
             item.add_marker("servers")
@@ -53,6 +70,23 @@ def _mark(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.xdist_group(STARTERS[name]))
         if any(item.path.is_relative_to(path) for path in broad):
             item.add_marker("broad")
+        if any(item.path.is_relative_to(path) for path in long):
+            item.add_marker("long")
+
+
+def _take_share(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what another commit's `make test` runs."""
+    left_out = [item for item in items if not thorough.is_in_share(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if thorough.is_in_share(item)]
+
+
+def pytest_report_header() -> str:
+    """Say which part of the long levels runs."""
+    if not thorough.IS_SHARED:
+        return ""
+    parts = ", ".join(f"1 of {most} of {mark}" for mark, most in thorough.PARTS.items())
+    return f"parts of commit {thorough.commit():040x}: {parts} (all: make test WHOLE=1)"
 
 
 def _keep_groups(items: list[pytest.Item]) -> None:

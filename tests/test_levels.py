@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests import levels
+from tests import levels, thorough
 
 TRUE = ["true"]
 
@@ -27,3 +27,22 @@ def test_group_of_a_test_is_kept_in_its_id(request):
     kept, request.node._id = request.node.nodeid, before
 
     assert kept == f"{request.node.nodeid}@group"
+
+
+@pytest.mark.parametrize("mark", thorough.PARTS)
+def test_long_test_is_in_one_part(mark, request, monkeypatch):
+    request.node.add_marker(mark)
+    parts = thorough.PARTS[mark]
+    runs = []
+    for number in range(parts):
+        monkeypatch.setattr(thorough, "commit", lambda number=number: number * 9973)
+        runs.append(thorough.is_in_share(request.node))
+
+    assert sorted(runs) == [*[False] * (parts - 1), True]
+
+
+def test_every_other_test_is_in_each_part(request):
+    assert thorough.is_in_share(request.node)
+    request.node.add_marker("browser")
+    request.node.add_marker("smoke")
+    assert thorough.is_in_share(request.node)

@@ -1,16 +1,28 @@
-"""How much of a long suite runs: a part in `make test`, all in `make thorough`."""
+"""
+How much of a long suite runs: a part in `make test`, all in `make thorough`.
+
+`make test` takes one of several parts of the long levels, which the last commit chooses,
+so that all come up as work goes on; `make test WHOLE=1` takes all, and so does a level
+that is started alone.
+"""
 
 import os
 import subprocess
+import zlib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 IS_THOROUGH = bool(os.environ.get("TESTS_THOROUGH"))
+IS_SHARED = bool(os.environ.get("TESTS_SHARE"))
 EXAMPLES = os.environ.get("TESTS_EXAMPLES")
+# Into how many parts `make test` divides the tests of a mark.
+PARTS = {"faults": 2, "browser": 4, "broad": 4, "long": 4}
 
 
 def part(items: Iterable[T], *, every: int, start: int = 0) -> list[T]:
@@ -23,6 +35,17 @@ def share(items: Iterable[T], *, every: int) -> list[T]:
     """Return one of `every` items, as the last commit chooses; or all, as `part` does."""
     every_item = list(items)
     return part(every_item, every=every, start=commit() % min(every, len(every_item)))
+
+
+def is_in_share(item: pytest.Item) -> bool:
+    """Return whether `make test` runs a test at the last commit."""
+    mark = next(filter(item.get_closest_marker, PARTS), "")
+    if not mark or item.get_closest_marker("smoke"):
+        return True
+    group = item.get_closest_marker("xdist_group")  # they share a server
+    key = str(group.args[0]) if group else item.nodeid
+    # By other digits than `share`, so that each part meets each item of its lists.
+    return zlib.crc32(key.encode()) % PARTS[mark] == commit() // 9973 % PARTS[mark]
 
 
 @cache

@@ -15,7 +15,7 @@ from tests.bench.report import emit, median
 
 EACH = 3  # hooks at each of the ten points
 STEPS = 2  # of a run: one reads, the other answers
-PAIRS = 60
+PAIRS = 200
 MOST_MS = 1
 
 

@@ -1,4 +1,5 @@
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,12 @@ def draw(template: str, /, **context) -> str:
     return render_to_string(f"ai_assistant/{template}.html", context)
 
 
+@cache
+def drawn(template: str) -> str:
+    """Draw a template with the usual words; many tests read it."""
+    return draw(template, **samples.context())
+
+
 def draw_panel(**changes) -> str:
     return draw("panel", **samples.context(**changes))
 
@@ -68,7 +75,7 @@ class TestEveryTemplate:
 
     @pytest.mark.parametrize("name", FRAGMENTS)
     def test_every_template_has_no_inline_code_or_style(self, name):
-        html = draw(name, **samples.context())
+        html = drawn(name)
 
         for tag, attrs in elements(html):
             assert tag != "style"
@@ -79,7 +86,7 @@ class TestEveryTemplate:
     @pytest.mark.parametrize("name", FRAGMENTS)
     def test_every_template_has_attributes_of_its_own_htmx_that_are_no_code(self, name):
         """Those of the page's htmx may only keep it out: it knows another prefix."""
-        html = draw(name, **samples.context())
+        html = drawn(name)
 
         for _, attrs in elements(html):
             assert {key for key in attrs if key.startswith("hx-")} <= KEEPS_OUT
@@ -99,7 +106,7 @@ class TestEveryTemplate:
 
     @pytest.mark.parametrize("name", FRAGMENTS)
     def test_states_method_target_and_swap_of_each_form(self, name):
-        html = draw(name, **samples.context())
+        html = drawn(name)
 
         for tag, attrs in elements(html):
             if tag == "form":
@@ -120,7 +127,7 @@ class TestEveryTemplate:
 
     @pytest.mark.parametrize("name", sorted({*FRAGMENTS} - FIELDS))
     def test_every_template_carries_the_token_in_each_form(self, name):
-        html = draw(name, **samples.context())
+        html = drawn(name)
 
         forms: list[tuple[str | None, int]] = []
         for tag, attrs in elements(html):
@@ -152,7 +159,7 @@ class TestEveryTemplate:
 
     @pytest.mark.parametrize("name", PARTS_OF_A_PAGE)
     def test_every_template_draws_no_line_break_of_its_own(self, name):
-        html = draw(name, **samples.context()).strip()
+        html = drawn(name).strip()
 
         # Those of values, and of the browser's own: the first of a <textarea>.
         shown = r"(?s)<(pre|textarea)\b.*?</\1>"
