@@ -119,6 +119,22 @@ SCRIPTS: dict[str, list[Any]] = {
         [text("Three drafts could be published; the **survey** has no questions.")]
     ],
     "followups": [[text(TABLE), call("suggest_followups", {"items": FOLLOWUPS})]],
+    "filled": [
+        [
+            call(
+                "fill_form",
+                {
+                    "values": {"title": "About you", "questionnaire": 2},
+                    "inlines": {
+                        "questions": [
+                            {"type": 1, "name": "nickname", "text": "Your nickname?"}
+                        ]
+                    },
+                },
+            )
+        ],
+        [text("I have filled in the form. Look at it, and save.")],
+    ],
     "approval": [
         [
             text("Section 3 is called “About you”. This gives it the new title."),
@@ -209,6 +225,13 @@ def plan_twice(panel: Panel) -> None:
 def followups(panel: Panel) -> None:
     panel.ask("Which drafts could be published?")
     panel.page.locator(".aia-followups").wait_for()
+
+
+def filled(panel: Panel) -> None:
+    panel.goto("/admin/questionnaires/section/add/")
+    panel.ask("Fill in a title and a question for the nickname.")
+    panel.wait_done()
+    panel.page.locator(".aia-filling").wait_for()
 
 
 def failed_call(panel: Panel) -> None:
@@ -311,7 +334,7 @@ SCENES: tuple[Scene, ...] = (
     *(done, failed_call, approval),
     *(destructive, denied, question, stopped, error, error_key, limited, offline),
     *(unsent, conversations, closed, closed_at_work, signed_out, plan, plan_twice),
-    followups,
+    *(followups, filled),
     *approval_scenes.SCENES,
     *panel_scenes.SCENES,
     *undo_scenes.SCENES,

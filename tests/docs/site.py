@@ -32,6 +32,7 @@ BUILT_IN = {
     "ask_user",
     "get_skill",
     "undo_changes",
+    "fill_form",
     "find_tools",
     "highlight",
     "navigate_to",

@@ -30,6 +30,9 @@ NOT_FOR_PEOPLE = {
     "not of this site",
     "the page did not let it go",
     "The panel evaluates no attribute.",
+    # to the model
+    "rows of ${prefix} were added",
+    "the page is another one now",
 }
 
 

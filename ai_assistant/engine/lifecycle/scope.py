@@ -26,6 +26,7 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.sites import user_on_site
 from ai_assistant.tools.data.reading.pointing import pointed_items
+from ai_assistant.tools.page.fill_form import FILL_FORM
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
 from ai_assistant.types import (
     WRITING,
@@ -140,7 +141,8 @@ class RunScope:
 
     def locks(self, tool: ToolDefinition) -> ReadOnly | None:
         """Return what `tool` may not change; None if it does not write at all."""
-        return self.read_only if tool.effect in WRITING else None
+        is_bound = tool.effect in WRITING or tool.name == FILL_FORM
+        return self.read_only if is_bound else None
 
 
 def scope_of_page(context: RunContext) -> RunScope:

@@ -1,4 +1,4 @@
-// Tools that the page carries out: our own two, and those that it registers.
+// Tools that the page carries out: our own, and those that it registers.
 // The server says what is wanted and takes one result; one tab gets the claim.
 
 import { say } from "./announce.js";
@@ -154,7 +154,11 @@ const highlight = ({ selector, text = "" }) => {
 // --- one call ---
 
 /** @type {Record<string, PageTool["handler"]>} */
-const BUILT_IN = { navigate_to: navigate, highlight };
+const BUILT_IN = {
+  navigate_to: navigate,
+  highlight,
+  fill_form: async (values) => (await import("./fill.js")).fillForm(values)
+};
 
 /** @param {string} name */
 const registered = (name) => {

@@ -41,7 +41,7 @@ def preview_create(
     context: RunContext, model: str, values: Values, inlines: Inlines = None
 ) -> Changes | ToolResult:
     """Return the object that would be added."""
-    submitted = _add_page(context, model, values, inlines)
+    submitted = add_page(context, model, values, inlines)
     with wrong_values():
         if not submitted.is_valid():
             return results.form_errors(submitted)
@@ -57,7 +57,7 @@ def preview_create(
     )
 
 
-def _add_page(
+def add_page(
     context: RunContext, model: str, values: Values, inlines: Inlines
 ) -> FormSubmission:
     """Return the add form as it would be posted. Raise ToolFailed if it is closed."""
@@ -88,7 +88,7 @@ def _changed(_arguments: dict[str, Any], data: Any) -> str:
     summary=_added,
     preview=preview_create,
     editor=ValuesEditor(
-        lambda context, given: _add_page(context, given["model"], given["values"], None)
+        lambda context, given: add_page(context, given["model"], given["values"], None)
     ),
     icon="new",
 )
@@ -102,7 +102,7 @@ def create_object(
     values: by field; relations are ids, many-to-many lists of ids, times ISO
     inlines: new rows by inline
     """
-    submitted = _add_page(context, model, values, inlines)
+    submitted = add_page(context, model, values, inlines)
     saved = save_page(context, submitted)
     if isinstance(saved, ToolResult):
         return saved
@@ -118,7 +118,7 @@ def preview_change(
     version: str = "",
 ) -> Changes | ToolResult:
     """Return what the page of the object would change."""
-    submitted, obj = _change_page(context, model, id, values, inlines)
+    submitted, obj = change_page(context, model, id, values, inlines)
     access = submitted.access
     if stale := Freshness(context, access).refuse(obj, version):
         return stale
@@ -160,7 +160,7 @@ def check_change(access: AdminAccess, obj: Model) -> None:
         )
 
 
-def _change_page(
+def change_page(
     context: RunContext,
     model: str,
     object_id: str | int,
@@ -191,7 +191,7 @@ def _cascades(access: AdminAccess, submitted: FormSubmission) -> list[Cascade]:
 
 def _editable_change(context: RunContext, arguments: dict[str, Any]) -> FormSubmission:
     model, object_id = arguments["model"], arguments["id"]
-    return _change_page(context, model, object_id, arguments["values"], None)[0]
+    return change_page(context, model, object_id, arguments["values"], None)[0]
 
 
 def removes_inline_rows(arguments: dict[str, Any]) -> bool:
@@ -226,7 +226,7 @@ def change_object(
     inlines: rows by inline: with an id changed, with "DELETE": true removed, else new
     version: as it was read
     """
-    submitted, obj = _change_page(context, model, id, values, inlines)
+    submitted, obj = change_page(context, model, id, values, inlines)
     access = submitted.access
     # Once it is approved, a person has seen what the object holds.
     freshness = Freshness(context, access)

@@ -1,0 +1,179 @@
+// Fills in the form of the page. Each field is marked, and can be taken back: nothing is
+// saved until the person saves.
+
+import { byId, cloneTemplate, root, translate } from "./root.js";
+
+const SENDS = ["get", "post", "put", "patch", "delete"]
+  .flatMap((verb) => [`[hx-${verb}]`, `[data-hx-${verb}]`])
+  .join();
+const TICKS = ["checkbox", "radio"];
+
+/** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string> }} Field */
+
+/**
+ * Returns the inputs of a name, in a form of the page itself.
+ *
+ * @param {string} name
+ * @returns {any[]}
+ */
+const inputsOf = (name) =>
+  [...document.getElementsByName(name)].filter(
+    (input) => /** @type {any} */ (input).form && !root.contains(input)
+  );
+
+/** @param {any} input the left box of two between which Django moves choices, if it has one */
+const leftBox = (input) => input.options && inputsOf(`${input.name}_old`)[0];
+
+/**
+ * @param {any[]} inputs
+ * @returns {string[]}
+ */
+const chosen = (inputs) =>
+  inputs.flatMap((input) => {
+    if (TICKS.includes(input.type)) return input.checked ? input.value : [];
+    if (!input.options) return input.value;
+    const options = [...(leftBox(input) ? input.options : input.selectedOptions)];
+    return options.map((option) => option.value);
+  });
+
+/**
+ * @param {any} select
+ * @param {string[]} values
+ * @param {Record<string, string>} texts
+ */
+const choose = (select, values, texts) => {
+  const left = leftBox(select);
+  if (left) {
+    const boxes = /** @type {any} */ (window).SelectBox;
+    for (const [from, to, wanted] of [
+      [select, left, false],
+      [left, select, true]
+    ]) {
+      for (const option of from.options)
+        option.selected = values.includes(option.value) === wanted;
+      boxes.move(from.id, to.id);
+    }
+    return;
+  }
+  const known = [...select.options].map((option) => option.value);
+  for (const value of values)
+    if (!known.includes(value)) select.add(new Option(texts[value] ?? value, value));
+  for (const option of select.options) option.selected = values.includes(option.value);
+};
+
+/**
+ * @param {any[]} inputs
+ * @param {string[]} values
+ * @param {Record<string, string>} [texts]
+ */
+const put = (inputs, values, texts = {}) => {
+  inputs.forEach((input, at) => {
+    if (TICKS.includes(input.type)) input.checked = values.includes(input.value);
+    else if (input.options) choose(input, values, texts);
+    else input.value = values[at] ?? "";
+    for (const kind of ["input", "change"])
+      input.dispatchEvent(new Event(kind, { bubbles: true }));
+  });
+};
+
+/**
+ * Says in words what was chosen.
+ *
+ * @param {any[]} inputs
+ */
+const inWords = (inputs) =>
+  inputs
+    .flatMap((input) => {
+      if (TICKS.includes(input.type)) return input.checked ? "✓" : [];
+      if (!input.options) return input.value;
+      const options = leftBox(input) ? input.options : input.selectedOptions;
+      return [...options].map((option) => option.text);
+    })
+    .join(", ");
+
+/** @type {Map<string, (isBack: boolean) => void>} */
+const filled = new Map(); // by name: ends its mark
+
+const tell = () => {
+  const old = document.querySelector(".aia-filling");
+  if (!filled.size) return old?.remove();
+  const note = old ?? cloneTemplate("aia-t-filling");
+  note.querySelector("span").textContent = translate("filled", filled.size);
+  const [keep, back] = note.querySelectorAll("button");
+  keep.onclick = () => settle(false);
+  back.onclick = () => settle(true);
+  if (!old) byId("aia-notice").replaceChildren(note);
+};
+
+/** @param {boolean} isBack */
+const settle = (isBack) => {
+  for (const end of [...filled.values()]) end(isBack);
+  byId("aia-input")?.focus();
+};
+
+/**
+ * @param {Field} field
+ * @param {any[]} inputs
+ */
+const fill = ({ name, values, texts }, inputs) => {
+  filled.get(name)?.(false);
+  const before = chosen(inputs);
+  const was = inWords(inputs);
+  put(inputs, values, texts);
+  const note = cloneTemplate("aia-t-filled");
+  note.querySelector("del").textContent = was;
+  const last = inputs.at(-1);
+  const box = last.closest(".selector, .related-widget-wrapper, ul, .datetime") ?? last;
+  box.after(note);
+  /** @param {boolean} isBack */
+  const end = (isBack) => {
+    filled.delete(name);
+    note.remove();
+    for (const input of inputs) delete input.dataset.aiaFilled;
+    if (isBack) put(inputs, before);
+    tell();
+  };
+  note.querySelector("button").onclick = () => {
+    end(true);
+    last.focus();
+  };
+  for (const input of inputs) input.dataset.aiaFilled = "";
+  filled.set(name, end);
+};
+
+/** @param {Record<string, number[]>} rows */
+const addRows = (rows) => {
+  for (const [prefix, [there, wanted]] of Object.entries(rows)) {
+    const [total] = inputsOf(`${prefix}-TOTAL_FORMS`);
+    if (Number(total?.value) !== there) throw new Error(`rows of ${prefix} were added`);
+    const link = document.querySelector(`#${CSS.escape(prefix)}-group .add-row a`);
+    for (let row = there; row < wanted; row += 1)
+      /** @type {HTMLElement | null} */ (link)?.click();
+  }
+};
+
+/**
+ * @param {{ page: string, fields: Field[], rows: Record<string, number[]> }} wanted
+ */
+export const fillForm = ({ page, fields, rows }) => {
+  if (new URL(page, location.href).pathname !== location.pathname)
+    throw new Error("the page is another one now");
+  addRows(rows);
+  /** @type {Record<string, string[]>} */
+  const told = { filled: [], typed_by_person: [], not_on_page: [], sends_itself: [] };
+  for (const field of fields) {
+    const inputs = inputsOf(field.name);
+    const name = field.label || field.name;
+    if (!inputs.length) told.not_on_page.push(name);
+    else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);
+    else if (inputs.some((input) => input.closest(SENDS))) told.sends_itself.push(name);
+    else {
+      fill(field, inputs);
+      told.filled.push(name);
+    }
+  }
+  tell();
+  const first = document.querySelector("[data-aia-filled]");
+  first?.scrollIntoView({ block: "center" });
+  return { ...told, saved: false };
+};
