@@ -21,6 +21,7 @@ from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.registry import registry
 from ai_assistant.request_context import language_of
+from ai_assistant.tools.page.list_query import list_query
 from ai_assistant.types import JSON, RunContext
 
 MAX_TEXTS = 20
@@ -77,7 +78,10 @@ def _summary(_arguments: dict[str, Any], data: Any) -> str:
     label=gettext_lazy("Go to a page"),
 )
 def navigate_to(
-    context: RunContext, view_name: str, arguments: dict[str, str | int] | None = None
+    context: RunContext,
+    view_name: str,
+    arguments: dict[str, str | int] | None = None,
+    filters: dict[str, str | int | bool] | None = None,
 ) -> dict[str, str]:
     """
     Take the person to another page; the result tells what is on it.
@@ -88,6 +92,7 @@ def navigate_to(
     view_name: a Django URL name: admin:index, admin:APP_MODEL_changelist,
     admin:APP_MODEL_add, admin:APP_MODEL_change
     arguments: of the URL: {"object_id": "1"}
+    filters: of a list, as its address has them: {"status": "new", "q": "text to find"}
     """
     _check_allowed(view_name)
     with override(language_of(context.page_path)):
@@ -113,6 +118,8 @@ def navigate_to(
             _("“%(path)s” does not exist, or the person may not open it.")
             % {"path": path}
         )
+    if filters:
+        path = f"{path}?{list_query(context, page.info, filters)}"
     # For the person, as "Questionnaire 4".
     title = capfirst(" ".join(filter(None, (page_title(page), page.info.object_id))))
     return {"path": path, "title": title}

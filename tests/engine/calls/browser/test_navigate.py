@@ -19,6 +19,7 @@ from ai_assistant.engine.lifecycle.scope import with_page
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
 from project import urls as project_urls
+from project.questionnaires.models import Questionnaire
 from tests.engine.calls.browser.conftest import said
 from tests.engine.conftest import resume
 
@@ -297,3 +298,51 @@ class TestThere:
         result = self.report(going("admin:index"), "/admin/", code="unsaved")
 
         assert result["error_type"] == "unsaved_changes"
+
+
+class TestList:
+    """A list opens as the person would have filtered it by hand."""
+
+    LIST = "admin:questionnaires_questionnaire_changelist"
+
+    @pytest.fixture
+    def filtering(self, play, script):
+        def go(name, **filters):
+            wanted = {"view_name": name, "filters": filters}
+            script.add(reply("", call("navigate_to", wanted)), "There.")
+            return play()
+
+        return go
+
+    @pytest.mark.row("W01")
+    @pytest.mark.parametrize(
+        ("filters", "query"),
+        [
+            ({"status": "draft"}, "status__exact=draft"),
+            ({"status__exact": "draft", "q": "a b"}, "status__exact=draft&q=a+b"),
+            ({"owner": 1, "o": "-1"}, "owner__id__exact=1&o=-1"),
+        ],
+    )
+    def test_filters_search_and_order(self, filtering, user, filters, query):
+        Questionnaire.objects.create(title="One", owner=user)
+
+        run = filtering(self.LIST, **filters)
+
+        assert run.state == "waiting_browser", run.calls.get().result
+        path = run.interrupts.get().request["arguments"]["path"]
+        assert path == f"/admin/questionnaires/questionnaire/?{query}"
+
+    @pytest.mark.parametrize(
+        ("name", "filters"),
+        [
+            (LIST, {"title__contains": "a"}),
+            (LIST, {"owner__password__startswith": "a"}),
+            ("admin:auth_user_changelist", {"is_superuser": True}),
+            ("admin:auth_user_changelist", {"is_superuser__exact": "1"}),
+            ("admin:index", {"q": "a"}),
+        ],
+    )
+    def test_filter_that_the_list_does_not_offer_to_tools(
+        self, filtering, name, filters
+    ):
+        assert error(filtering(name, **filters)) == "retry"
