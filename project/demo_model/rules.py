@@ -244,6 +244,29 @@ def query_logs(match: re.Match[str], done: list[Outcome]) -> Reply:
     return _once(Call(name="execute_query", arguments=arguments), done)
 
 
+@rule(
+    r"fill\s+in\s+(?:the\s+)?(?P<field>\w[\w ]{0,40}?)\s*(?:[:=]|\bwith\b|\bas\b)\s*"
+    r"(?P<value>.{1,300})$"
+)
+def fill_in(match: re.Match[str], done: list[Outcome]) -> Reply:
+    if done:
+        return Reply(text="It stands in the form. Look at it, and save the page.")
+    field = match["field"].lower().replace(" ", "_")
+    arguments = {"values": {field: cleaned(match["value"])}}
+    return Reply(call=Call(name="fill_form", arguments=arguments))
+
+
+@rule(
+    r"(?:open|go to)\s+(?:the\s+)?(?P<status>draft|published|archived)\s+questionnaires\b"
+)
+def open_list(match: re.Match[str], done: list[Outcome]) -> Reply:
+    if done:
+        return Reply(text="Here they are.")
+    name = "admin:questionnaires_questionnaire_changelist"
+    arguments = {"view_name": name, "filters": {"status": match["status"].lower()}}
+    return Reply(call=Call(name="navigate_to", arguments=arguments))
+
+
 @rule(r"publish\s+(?P<reference>.+)$")
 def publish(match: re.Match[str], done: list[Outcome]) -> Reply:
     return on_questionnaire(match["reference"], done, tool="publish_questionnaire")

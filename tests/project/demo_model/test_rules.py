@@ -39,7 +39,7 @@ class TestIntroduction:
 
         said = [await talk.say(wish) for wish in wishes]
 
-        assert len(wishes) == 26
+        assert len(wishes) == 28
         assert not [one.text for one in said if "None of my rules" in one.text]
 
 
@@ -423,3 +423,17 @@ class TestAgents:
         wanted = {"agent": "analyst", "task": task}
         assert (said.name, said.arguments) == ("ask_agent", wanted)
         assert "11 of them" in (await talk.result("There are 11 of them.")).text
+
+
+class TestPage:
+    async def test_fills_in_the_form(self, talk):
+        said = await talk.say("Fill in the default language with de")
+
+        assert said.call == ("fill_form", {"values": {"default_language": "de"}})
+        assert "save" in (await talk.result({"filled": ["Language"]})).text
+
+    async def test_opens_a_list_filtered(self, talk):
+        said = await talk.say("open the draft questionnaires")
+
+        assert said.call[0] == "navigate_to"
+        assert said.call[1]["filters"] == {"status": "draft"}
