@@ -1,8 +1,12 @@
 """The form of the page, filled in by the assistant and saved by the person."""
 
+import json
+from typing import Any
+
 import pytest
 from playwright.sync_api import Error, expect
 
+from ai_assistant.safety.policy.sensitive import HIDDEN
 from tests.browser.panel import Panel
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
@@ -117,3 +121,42 @@ def test_inputs_of_each_kind(tab: Panel, subtests: pytest.Subtests) -> None:
     is_refused = pytest.raises(Error, match="another one")
     with subtests.test("another page is left alone"), is_refused:
         put("last_name", "Ada", at="/admin/auth/user/2/change/")
+
+
+@pytest.mark.row("W02")
+def test_page_tells_what_it_shows(
+    tab: Panel, model: ModelServerProcess, subtests: pytest.Subtests
+) -> None:
+    model.script("look", [[call("get_page_state", {})], [text("I see.")]])
+
+    def seen(path: str) -> dict[str, Any]:
+        tab.goto(path)
+        tab.page.locator("[name=first_name]").evaluate_all(
+            "all => all.forEach((one) => { one.value = 'Not saved' })"
+        )
+        tab.ask_and_wait("Look at it [[script:look]]")
+        (told,) = [
+            one["content"]
+            for one in model.requests()[-1]["messages"]
+            if one["role"] == "tool"
+        ][-1:]
+        return dict(json.loads(told))
+
+    with subtests.test("a form, with what is typed, and without what is secret"):
+        state = seen("/admin/questionnaires/questionnaire/1/change/")
+        fields = {one["name"]: one for one in state["fields"]}
+        assert fields["title"]["kind"] == "text"
+        assert fields["status"]["value"][0].keys() == {"value", "text"}
+        assert "Save" in state["buttons"]
+        assert "csrfmiddlewaretoken" not in fields
+    with subtests.test("a list, with its filters"):
+        state = seen("/admin/questionnaires/questionnaire/?status__exact=draft")
+        assert any("raft" in text for text in state["list"]["filters"]), state["list"]
+        assert state["list"]["rows"]
+    with subtests.test("what is typed, and nothing that is sensitive"):
+        state = seen("/admin/auth/user/1/change/")
+        fields = {one["name"]: one for one in state["fields"]}
+        assert fields["first_name"]["value"] == "Not saved"
+        assert fields["first_name"]["saved"] == ""
+        assert fields["is_superuser"]["value"] == HIDDEN
+        assert "password" not in fields

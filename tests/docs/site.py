@@ -34,6 +34,7 @@ BUILT_IN = {
     "undo_changes",
     "fill_form",
     "find_tools",
+    "get_page_state",
     "highlight",
     "navigate_to",
     "list_models",

@@ -31,6 +31,7 @@ from ai_assistant.tools.followups import suggest_followups
 from ai_assistant.tools.model_schema import model_schema, schema_chars
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
 from ai_assistant.tools.page.fill_form import FILL_FORM, FORM_PAGES
+from ai_assistant.tools.page.page_state import GET_PAGE_STATE
 from ai_assistant.tools.result import READ_RESULT
 from ai_assistant.tools.summary import found
 from ai_assistant.types import WRITING, Agent, RunContext, ToolDefinition, ToolResult
@@ -56,6 +57,7 @@ SELDOM = frozenset(
     {
         "undo_changes",
         FILL_FORM,  # but where there is a form
+        GET_PAGE_STATE,
         "save_memory",
         "highlight",
         "object_history",
@@ -284,7 +286,7 @@ def told_tools(
     named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
     near = {*_own_names(scope), *scope.loaded_tools, *ALWAYS_TOLD, *named, FOLLOWUPS}
     if scope.context.page.action in FORM_PAGES:
-        near.add(FILL_FORM)
+        near |= {FILL_FORM, GET_PAGE_STATE}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     chosen = [tool for tool in tools if tool.name in told]
     left = most - _size(chosen)

@@ -1,7 +1,7 @@
 """The scope of a run: the page it began on, its module, what it sees."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -28,7 +28,9 @@ from ai_assistant.tools.data.access.sites import user_on_site
 from ai_assistant.tools.data.reading.pointing import pointed_items
 from ai_assistant.tools.page.fill_form import FILL_FORM
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
+from ai_assistant.tools.page.page_state import GET_PAGE_STATE, page_state
 from ai_assistant.types import (
+    JSON,
     WRITING,
     Agent,
     ContextItem,
@@ -38,6 +40,12 @@ from ai_assistant.types import (
 )
 
 logger = logging.getLogger("ai_assistant")
+
+# What the server makes of the report of a page, by tool.
+RESULTS: dict[str, Callable[[RunContext, str, JSON], dict[str, JSON]]] = {
+    NAVIGATE_TO: navigation_result,
+    GET_PAGE_STATE: page_state,
+}
 
 
 @dataclass(frozen=True)
@@ -182,9 +190,10 @@ def kept_of(stored: Mapping[str, Any]) -> KeptChips:
 
 
 def with_page(said: FromPage) -> FromPage:
-    """Return the report of a navigation with what is on the new page. Blocks."""
+    """Return the report of a page with what the server adds, or leaves out. Blocks."""
     interrupt = find_request(said)
-    if interrupt.call.name != NAVIGATE_TO or said.code:
+    result = RESULTS.get(interrupt.call.name)
+    if result is None or said.code:
         return said
     context = RunScope(interrupt.run, fresh_user(said.user_id)).context
-    return replace(said, value=navigation_result(context, said.path, said.value))
+    return replace(said, value=result(context, said.path, said.value))

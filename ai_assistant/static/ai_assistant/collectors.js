@@ -40,14 +40,14 @@ const closestOf = (node, marks) =>
 const isReadable = (node) => !root.contains(node) && !closestOf(node, IGNORED);
 
 /** @param {Element} element */
-const textOf = (element) => {
+export const textOf = (element) => {
   if (closestOf(element, KEPT_OUT)) return "";
   const copy = /** @type {Element} */ (element.cloneNode(true));
   for (const part of copy.querySelectorAll(KEPT_OUT)) part.remove();
   return collapse(copy.textContent);
 };
 // Of objects that are kept from the assistant nothing is told but which they are.
-const isWithheld = () => "withheld" in (byId("aia-context")?.dataset ?? {});
+export const isWithheld = () => "withheld" in (byId("aia-context")?.dataset ?? {});
 
 /**
  * @param {"rows" | "fields" | "inlines" | "selection"} name
@@ -94,7 +94,7 @@ const tickedRows = () => {
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /** @param {Field} field */
-const fieldValue = (field) => {
+export const fieldValue = (field) => {
   if (field instanceof HTMLSelectElement)
     return [...field.selectedOptions].map(({ value, text }) => ({ value, text }));
   if (field.type === "checkbox") return /** @type {any} */ (field).checked;
@@ -113,7 +113,7 @@ export const isSecret = ({ name, id, autocomplete }) => {
 };
 
 /** @param {Field} field */
-const isReported = (field) =>
+export const isReported = (field) =>
   field.name &&
   isReadable(field) &&
   !NO_VALUE.includes(field.type) &&

@@ -157,6 +157,7 @@ const highlight = ({ selector, text = "" }) => {
 const BUILT_IN = {
   navigate_to: navigate,
   highlight,
+  get_page_state: async () => (await import("./page_state.js")).pageState(),
   fill_form: async (values) => (await import("./fill.js")).fillForm(values)
 };
 
