@@ -19,7 +19,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Channel, Run
 from ai_assistant.modules.base import tool_name
 from ai_assistant.modules.read_only import ReadOnly
-from ai_assistant.modules.resolve import every_module
+from ai_assistant.modules.resolve import registered_modules
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import denies_any, is_denied
@@ -98,6 +98,7 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
         if tool is not None
         and may(tool)
         and _is_of_agent(tool, scope)
+        and _is_chosen(tool, scope)
         and is_open(tool, scope, denies=denies)
         # Where no result was cut there is no rest to be read.
         and (tool.name != READ_RESULT or READ_RESULT in scope.loaded_tools)
@@ -141,10 +142,21 @@ def _is_of_agent(tool: ToolDefinition, scope: RunScope) -> bool:
     return agent is None or tool.name in BESIDE_SKILLS or agent.may_use(tool.name)
 
 
+def _is_chosen(tool: ToolDefinition, scope: RunScope) -> bool:
+    """Return whether the row of the module leaves a tool: it may narrow them."""
+    chosen = scope.module.configured.tools
+    return not chosen or tool.name in chosen or tool.name in BESIDE_SKILLS
+
+
 def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
     """Return whether `tool` belongs to the page of the run, and is open there now."""
     belongs = _belonging(scope, _own_names(scope))
-    return belongs(tool) and _is_of_agent(tool, scope) and is_open(tool, scope)
+    return (
+        belongs(tool)
+        and _is_of_agent(tool, scope)
+        and _is_chosen(tool, scope)
+        and is_open(tool, scope)
+    )
 
 
 def not_here(
@@ -281,6 +293,7 @@ def told_tools(
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
     near = {*_own_names(scope), *scope.loaded_tools, *ALWAYS_TOLD, *named, FOLLOWUPS}
+    near.update(scope.module.configured.tools)
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     chosen = [tool for tool in tools if tool.name in told]
     left = most - _size(chosen)
@@ -317,7 +330,11 @@ def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
 
 
 def _own_names(scope: RunScope) -> list[str]:
-    named = [*_tools_of_module(scope), *scope.view_parts.tools]
+    chosen = scope.module.configured.tools
+    # Of those that the row chooses, what would not be there belongs to the page now.
+    elsewhere = _names_of_modules() if chosen else ()
+    added = [name for name in chosen if name in elsewhere]
+    named = [*_tools_of_module(scope), *added, *scope.view_parts.tools]
     return list(dict.fromkeys(map(tool_name, named)))
 
 
@@ -337,7 +354,7 @@ def _tools_of_module(scope: RunScope) -> list[Any]:
 
 
 def _names_of_modules() -> set[str]:
-    modules = {tool_name(tool) for one in every_module() for tool in one.tools}
+    modules = {tool_name(tool) for one in registered_modules() for tool in one.tools}
     return modules | names_of_views()
 
 

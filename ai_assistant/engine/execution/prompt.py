@@ -60,6 +60,7 @@ def compose(scope: RunScope, *, changed_elsewhere: bool = False) -> Composed:
         scope.setup.instructions,
         scope.setup.skills.values(),
         scope.agent,
+        scope.module.configured,
         told={part.id for part in taught},
         left_out=left_out,
     )
@@ -79,7 +80,7 @@ def next_prompt(user: Any, page_path: str) -> ShownPrompt:
         conversation_id=uuid4(),
         user_id=user.pk,
         page_path=page_path,
-        module=module_for(page_info(page_path)).id,
+        module=module_for(page_info(page_path), user).id,
         created_at=timezone.now(),
     )
     scope = RunScope(run, user, is_fresh=True)
