@@ -12,7 +12,7 @@ from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
-from ai_assistant.modules.site import SiteModules, equals, site_modules, view_names
+from ai_assistant.modules.site import SiteModules, site_modules, view_names
 from ai_assistant.registry import registry
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import PageInfo, RunContext
@@ -133,18 +133,23 @@ def module_for(page: PageInfo | str, user: Any = None) -> ContextModule:
     """
     if isinstance(page, str):
         page = PageInfo(view_name=page)
-    names = list(dict.fromkeys(view_names(page)))
-    may_be_built_in = bool(page.action) or not page.model_name
-    modules = _modules()
-    for name in names:
-        if (found := _most_specific(registry.modules().values(), name)) is not None:
-            return modules.as_configured(found, user)
+    modules = current_modules()
+    if (found := module_of_code(page)) is not None:
+        return modules.as_configured(found, user)
     if (made := modules.made_for(page, user)) is not None:
         return made
-    if not may_be_built_in:
+    if page.model_name and not page.action:
         return DEFAULT
-    built_in = _most_specific(BUILT_IN, names[-1])
+    built_in = _most_specific(BUILT_IN, [*view_names(page)][-1])
     return modules.as_configured(built_in, user) if built_in else DEFAULT
+
+
+def module_of_code(page: PageInfo) -> ContextModule | None:
+    """Return the module that an app registers for a page, if one does."""
+    for name in dict.fromkeys(view_names(page)):
+        if (found := _most_specific(registry.modules().values(), name)) is not None:
+            return found
+    return None
 
 
 def _most_specific(
@@ -168,7 +173,7 @@ def module_by_id(
 
     Without a user it is as those have it for whom it is; with a run as that began.
     """
-    return _modules(run_id).by_id(module_id, user) or DEFAULT
+    return current_modules(run_id).by_id(module_id, user) or DEFAULT
 
 
 def module_of(context: RunContext) -> ContextModule:
@@ -179,7 +184,7 @@ def module_of(context: RunContext) -> ContextModule:
 
 def is_of_site(module: ContextModule) -> bool:
     """Return whether it is a module of an app or of a row, and not built in."""
-    return module.id in registry.modules() or module.id in _modules().made
+    return module.id in registry.modules() or module.id in current_modules().made
 
 
 def other_root(page: SitePage, module: ContextModule, user: Any) -> Model | None:
@@ -216,12 +221,7 @@ def registered_modules() -> list[ContextModule]:
 
 def every_module() -> list[ContextModule]:
     """Return all modules as rows have them, those made of rows last."""
-    return _modules().all()
-
-
-def made_matching(page: PageInfo) -> list[ContextModule]:
-    """Return the modules made of rows that match a page equally, if several do."""
-    return equals(_modules().matching(page))
+    return current_modules().all()
 
 
 def module_ids() -> list[str]:
@@ -229,7 +229,8 @@ def module_ids() -> list[str]:
     return [*(module.id for module in every_module()), DEFAULT.id]
 
 
-def _modules(run_id: UUID | None = None) -> SiteModules:
+def current_modules(run_id: UUID | None = None) -> SiteModules:
+    """Return the modules of the site as rows have them now, or had them for a run."""
     known = registry.modules()
     for module in BUILT_IN:
         known.setdefault(module.id, module)

@@ -1,6 +1,6 @@
 """The modules of the site: those of its apps as its rows have them, and those of rows."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,8 @@ from ai_assistant.modules.settings import ModuleSettings
 from ai_assistant.types import PageInfo
 
 Settings = tuple[ModuleSettings, ...]
-Rank = tuple[bool, int, int]  # of an exact name, its letters, the priority of its row
+# Of an exact name, its letters, the priority of its row, for a group.
+Rank = tuple[bool, int, int, bool]
 PageKey = tuple[str, str, str, str]
 
 
@@ -68,6 +69,11 @@ class SiteModules:
             self._matching[key] = found
         return found
 
+    def with_row(self, settings: ModuleSettings) -> "SiteModules":
+        """Return the modules as they would be with a row in place of that of its id."""
+        others = [one for one in self.settings if one.id != settings.id]
+        return SiteModules(self.registered, (*others, settings))
+
     def by_id(self, module_id: str, user: Any = None) -> ContextModule | None:
         """Return a module by its id as a user has it; None if there is none for them."""
         module = self.registered.get(module_id)
@@ -107,6 +113,7 @@ def _rank(settings: ModuleSettings, page: PageInfo) -> Rank | None:
             not is_model(line) and "*" not in line,
             len(line.replace("*", "")) + (len("admin:_") if is_model(line) else 0),
             settings.priority,
+            bool(settings.group),
         )
         for line in settings.pages
         if matches(line, page)
@@ -148,10 +155,3 @@ def site_modules(
     if run_id is None:
         _now = made
     return made
-
-
-def equals(found: Iterable[tuple[Rank, ContextModule]]) -> list[ContextModule]:
-    """Return those that match a page as well as the first of them does, if several do."""
-    ranked = list(found)
-    best = [module for rank, module in ranked if rank == ranked[0][0]]
-    return best if len(best) > 1 else []
