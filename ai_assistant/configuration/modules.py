@@ -1,5 +1,6 @@
 """What rows say of modules."""
 
+from asyncio import get_running_loop
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,13 +16,24 @@ def current_settings() -> tuple[ModuleSettings, ...]:
     Return what the rows say now; the same object until they change.
 
     A row that cannot be is left out as a whole; the doctor says which. Seldom asks the
-    database.
+    database, and on an event loop never: there it is what this process read last, as
+    each page with the panel does.
     """
     global _read  # noqa: PLW0603 - made once of each version of the rows
+    if _is_on_event_loop():
+        return _read[1]
     rows = rows_of(Module)
     if rows is not _read[0]:
         _read = rows, tuple(map(settings_of, filter(is_sound, rows)))
     return _read[1]
+
+
+def _is_on_event_loop() -> bool:
+    try:
+        get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def is_sound(row: Module) -> bool:

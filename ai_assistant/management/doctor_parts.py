@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import backup_storage
+from ai_assistant.configuration.module_problems import module_problems
 from ai_assistant.engine.queries import failed_hooks
 from ai_assistant.exceptions import AssistantError, ImproperlyConfiguredAssistant
 from ai_assistant.models import clock
@@ -150,6 +151,11 @@ def idle_rules() -> list[str]:
         for row in rows
         if not meant_by(row.tools, registry.tools()) or row.module not in modules
     ]
+
+
+def problems_of_modules() -> list[str]:
+    """Return what is wrong with the modules that are set up in the admin."""
+    return [f"{one.row.name}: {one.text}" for one in module_problems()]
 
 
 def place_of_old_files() -> str:

@@ -10,6 +10,7 @@ from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.configuration.module_problems import gone_tools
 from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.modules.pages import Selected
 from ai_assistant.registry import registry
@@ -34,18 +35,16 @@ def tool_choices(chosen: Iterable[str]) -> Choices:
 
 def tools_error(names: Iterable[str], maker: Any, module: str) -> Iterator[str]:
     """Yield why tools cannot be chosen: one that is gone, or not the maker's own."""
-    for name in names:
-        tool, named = registry.tool(name), {"name": name}
-        if tool is None:
-            yield _("There is no tool “%(name)s” any more. Leave it out.") % named
-        elif not may_call(maker, tool):
-            values = {**named, "permission": tool.permission}
+    yield from gone_tools(names)
+    for tool in filter(None, map(registry.tool, names)):
+        named = {"name": tool.name, "permission": tool.permission}
+        if not may_call(maker, tool):
             yield (
                 _(
                     "You may not use “%(name)s” yourself: that needs the permission "
                     "“%(permission)s”."
                 )
-                % values
+                % named
             )
         elif tool_verdict(tool, user=maker, module=module).decision == "deny":
             yield _("“%(name)s” is denied to you here. Leave it out.") % named
@@ -81,23 +80,6 @@ def agent_choices(chosen: str) -> Choices:
     """Return the agents."""
     names = {agent.name: str(agent) for agent in registered_agents()}
     return [("", "---------"), *names.items(), *_gone([chosen], names)]
-
-
-def agent_error(name: str, module: str) -> str:
-    """Return why the agent cannot be that of the module."""
-    named = {"agent": name}
-    agent = next((one for one in registered_agents() if one.name == name), None)
-    if agent is None:
-        return _("There is no agent “%(agent)s” any more. Choose another one.") % named
-    if not agent.works_in(module):
-        return (
-            _(
-                "The agent “%(agent)s” works without this module: its own modules leave it "
-                "out. Add it there, or choose another agent."
-            )
-            % named
-        )
-    return ""
 
 
 def profile_choices(chosen: str) -> Choices:

@@ -1,7 +1,6 @@
 """The form of a module: what is wrong is said at its field."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,11 +12,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.admin.modules import choices
-from ai_assistant.configuration.modules import settings_of
+from ai_assistant.configuration.module_problems import (
+    agent_error,
+    profile_error,
+    selected_errors,
+    selected_pages,
+)
 from ai_assistant.models.module import Module, page_errors
 from ai_assistant.modules.base import FEATURES, NOT_BUILT, ContextModule
 from ai_assistant.modules.configured import may_set
-from ai_assistant.modules.pages import Selected, pages_of, selected_by
+from ai_assistant.modules.pages import Selected
 from ai_assistant.modules.resolve import DEFAULT, registered_modules
 
 READ_ONLY = (
@@ -187,8 +191,10 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
             "actions": choices.unknown_error(
                 values["actions"].split(), dict(choices.action_choices(self.maker, ()))
             ),
-            "agent": self._named(values, "agent", name),
-            "profile": self._named(values, "profile", name),
+            "agent": self._one(
+                values.get("agent"), lambda agent: agent_error(agent, name)
+            ),
+            "profile": self._one(values.get("profile"), profile_error),
             "read_only_permission": self._one(
                 values.get("read_only_permission"), choices.permission_error
             ),
@@ -208,14 +214,6 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     def _one(value: str | None, says: Any) -> Iterable[str]:
         error = says(value) if value else ""
         return [error] if error else []
-
-    def _named(self, values: dict[str, Any], field: str, name: str) -> Iterable[str]:
-        value = values.get(field, "")
-        if field == "agent":
-            return self._one(value, lambda it: choices.agent_error(it, name))
-        known = dict(choices.profile_choices(""))
-        gone = _("There is no profile “%s” any more. Choose another one.")
-        return self._one(value, lambda it: "" if it in known else gone % it)
 
     # --- features ---
 
@@ -240,18 +238,14 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     # --- pages ---
 
     def _selected(self, values: dict[str, Any]) -> Selected:
-        pages = values.get("pages", "")
-        if self.code is not None:
-            return Selected(pages=pages_of(self.code))
-        if not pages or [*page_errors(pages)]:
-            return Selected()
-        row = Module(
-            name=values.get("name") or self.instance.name or "-",
-            pages=pages,
-            priority=values.get("priority") or 0,
-            group=values.get("group"),
+        return selected_pages(
+            Module(
+                name=values.get("name") or self.instance.name or "-",
+                pages=values.get("pages", ""),
+                priority=values.get("priority") or 0,
+                group=values.get("group"),
+            )
         )
-        return selected_by(replace(settings_of(row), is_active=True))
 
     def _pages_error(self, values: dict[str, Any], selected: Selected) -> Iterable[str]:
         pages = values.get("pages", "")
@@ -262,24 +256,4 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
             return [_("Say on which pages it is.")]
         if [*page_errors(pages)]:
             return []  # the row itself says it
-        return [*_selected_errors(selected)]
-
-
-def _selected_errors(selected: Selected) -> Iterable[str]:
-    for line in selected.idle:
-        yield _("No page of this site fits “%(page)s”.") % {"page": line}
-    for other, pages in selected.equal.items():
-        named = {"module": other, "pages": ", ".join(page.label for page in pages[:3])}
-        yield (
-            _(
-                "The module “%(module)s” fits some pages equally: %(pages)s. Give one of "
-                "the two a higher priority, or more specific pages."
-            )
-            % named
-        )
-    if not selected.pages and not selected.idle:
-        named = {"modules": ", ".join(selected.of_code)}
-        yield (
-            _("All of these pages have a module already: %(modules)s. Change that one.")
-            % named
-        )
+        return [*selected_errors(selected)]

@@ -1,6 +1,5 @@
 """Modules in the admin: those of apps, limited and extended, and those made here."""
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -18,11 +17,9 @@ from ai_assistant.admin.modules.tables import (
     selected_entry,
     tool_entries,
 )
-from ai_assistant.configuration.modules import is_sound, settings_of
+from ai_assistant.configuration.module_problems import selected_pages
 from ai_assistant.models.configuration import NAME_CHARS
 from ai_assistant.models.module import Module
-from ai_assistant.modules.pages import Selected, pages_of, selected_by
-from ai_assistant.modules.resolve import registered_modules
 
 
 @admin.register(Module)
@@ -48,7 +45,10 @@ class ModuleAdmin(ManagedAdmin):
         (gettext_lazy("What is not changed"), {"fields": READ_ONLY}),
         (
             gettext_lazy("Features"),
-            {"fields": tuple(f"{PREFIX}{name}" for name in OFFERED)},
+            {
+                "fields": tuple(f"{PREFIX}{name}" for name in OFFERED),
+                "classes": ("collapse",),
+            },
         ),
     )
 
@@ -92,7 +92,7 @@ class ModuleAdmin(ManagedAdmin):
         row = options.get("obj") or Module(
             name=request.GET.get("name", "")[:NAME_CHARS]
         )
-        context["selected"] = selected_entry(_selected(row))
+        context["selected"] = selected_entry(selected_pages(row))
         context["tries_at"] = self._url("pages")
         if row.name:
             context["tools"] = tool_entries(row.name, row.tools.split())
@@ -111,7 +111,7 @@ class ModuleAdmin(ManagedAdmin):
             pages=request.GET.get("pages", "")[:4000],
             priority=_number(request.GET.get("priority", "")),
         )
-        context = {"selected": selected_entry(_selected(row))}
+        context = {"selected": selected_entry(selected_pages(row))}
         return TemplateResponse(
             request, "ai_assistant/admin/module_pages.html", context
         )
@@ -140,15 +140,6 @@ class ModuleAdmin(ManagedAdmin):
             return reverse(f"{self.admin_site.name}:ai_assistant_module_{name}")
         except NoReverseMatch:
             return ""
-
-
-def _selected(row: Module) -> Selected:
-    code = next((one for one in registered_modules() if one.id == row.name), None)
-    if code is not None:
-        return Selected(pages=pages_of(code))
-    if not row.pages or not is_sound(row):
-        return Selected()
-    return selected_by(replace(settings_of(row), is_active=True))
 
 
 def _number(text: str) -> int:
