@@ -30,11 +30,12 @@ from ai_assistant.engine.calls.editing import (
     edited,
     in_form_time,
 )
-from ai_assistant.engine.execution import prompt
+from ai_assistant.engine.execution import here, prompt
 from ai_assistant.engine.execution.alone import look_after
 from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
+from ai_assistant.engine.execution.here import PartsHere
 from ai_assistant.engine.execution.launch import (
     Stored,
     astart,
@@ -406,6 +407,11 @@ async def next_prompt(user: Any, page_path: str) -> ShownPrompt:
 def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
     """Return what the model would be told with a first message. Call in a thread."""
     return prompt.look_at_prompt(user, page_path, text)
+
+
+def parts_here(user: Any, page_path: str) -> PartsHere:
+    """Return what applies to a first message of a user on a page. Call in a thread."""
+    return here.parts_here(user, page_path)
 
 
 def find_mentions(context: RunContext, text: str) -> list[Mention]:

@@ -1,5 +1,6 @@
 """Modules in the admin: those of apps, limited and extended, and those made here."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -17,6 +18,7 @@ from ai_assistant.admin.modules.tables import (
     selected_entry,
     tool_entries,
 )
+from ai_assistant.admin.registered import registered_view
 from ai_assistant.configuration.module_problems import selected_pages
 from ai_assistant.models.configuration import NAME_CHARS
 from ai_assistant.models.module import Module
@@ -56,12 +58,17 @@ class ModuleAdmin(ManagedAdmin):
         js = ("ai_assistant/module_form.js",)
 
     def get_urls(self) -> list[Any]:
-        """Add the page that tries out which pages a module would be for."""
+        """Add what tries out the pages of a module, and what is registered."""
         return [
             path(
                 "pages/",
                 self.admin_site.admin_view(self.pages_view),
                 name="ai_assistant_module_pages",
+            ),
+            path(
+                "registered/",
+                self.admin_site.admin_view(partial(registered_view, self)),
+                name="ai_assistant_module_registered",
             ),
             *super().get_urls(),
         ]

@@ -93,7 +93,7 @@ class PromptLook:
 
 def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
     """Return what the model would be told with a message; nothing is stored or sent."""
-    run, scope = _first_run(user, page_path)
+    run, scope = first_run(user, page_path)
     composed, prompt = _prompt_of(run, scope)
     told = {tool.name for tool in composed.tools}
     agent = scope.agent
@@ -111,10 +111,11 @@ def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
 
 def next_prompt(user: Any, page_path: str) -> ShownPrompt:
     """Return the prompt that a first message of `user` on a page would get."""
-    return _prompt_of(*_first_run(user, page_path))[1]
+    return _prompt_of(*first_run(user, page_path))[1]
 
 
-def _first_run(user: Any, page_path: str) -> tuple[Run, RunScope]:
+def first_run(user: Any, page_path: str) -> tuple[Run, RunScope]:
+    """Return the run that a first message of a user on a page would be, unsaved."""
     module = module_for(page_info(page_path), user)
     agent = agent_named(module.configured.agent)
     run = Run(
