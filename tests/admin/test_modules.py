@@ -1,5 +1,6 @@
 """The pages of modules: what is wrong is said at the field, and what is decided is shown."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -11,15 +12,27 @@ from django.urls import reverse
 from ai_assistant import ContextModule, register
 from ai_assistant.admin.modules.form import OFFERED, ModuleRowForm
 from ai_assistant.models import Agent, AuditEntry, Module, PolicyRule
+from ai_assistant.providers.litellm import LiteLLMProvider
 from ai_assistant.registry import registry
 from ai_assistant.testing import run_assistant
 from ai_assistant.types import ToolDefinition
+from tests.model_server import ModelServer
+from tests.model_server.scripts import text
 
 pytestmark = pytest.mark.django_db
 
+MODEL = "openai/scripted"
 LIST = reverse("admin:ai_assistant_module_changelist")
 ADD = reverse("admin:ai_assistant_module_add")
 PAGES = reverse("admin:ai_assistant_module_pages")
+
+
+class AtServer(LiteLLMProvider):
+    """Asks the model of its own profile, in a run whose profile is played."""
+
+    def stream(self, request):
+        base = self.profile["API_BASE"]
+        return super().stream(replace(request, model=MODEL, api_base=base))
 
 
 @pytest.fixture
@@ -88,6 +101,22 @@ class TestMade:
         assert "change_object" not in played.offered
         assert LogEntry.objects.get().object_repr == "people"
         assert AuditEntry.objects.filter(action="settings.added").exists()
+
+    def test_request_to_a_real_server_has_its_words_and_tools(self, admin_client, ada):
+        fields = posted(text="People here.", tools=["search_objects"])
+        assert admin_client.post(ADD, fields).status_code == 302
+
+        with ModelServer() as server:
+            server.script("default", [text("Hello.")])
+            provider = AtServer({"MODEL": MODEL, "API_BASE": server.base})
+            played = run_assistant(ada, "/admin/auth/user/", "Hi", provider=provider)
+            request = server.log()[-1].request
+
+        assert played.text == "Hello."
+        assert "People here." in request["messages"][0]["content"]
+        names = {one["function"]["name"] for one in request["tools"]}
+        assert "search_objects" in names
+        assert "change_object" not in names
 
     @pytest.mark.parametrize(
         ("fields", "field", "sentence"),

@@ -1,11 +1,12 @@
 """Modules as rows have them, in the next message of the real engine."""
 
+import asyncio
 from typing import ClassVar
 
 import pytest
 from django.contrib.auth.models import Group, Permission
 
-from ai_assistant import ContextModule, models, register
+from ai_assistant import ContextModule, conf, models, register
 from ai_assistant.configuration import rows
 from ai_assistant.configuration.setup import _of_runs
 from ai_assistant.modules.resolve import module_by_id
@@ -167,6 +168,27 @@ class TestMadeHere:
 
         assert "Be a clerk." in play(ada).prompt
         assert "Be a clerk." not in play(ada, page=USERS).prompt
+
+    def test_profile_answers_where_nobody_has_chosen(self, ada, made, settings):
+        profiles = settings.AI_ASSISTANT["PROFILES"]
+        small = {**profiles["default"], "LABEL": "Small"}
+        changed = {"PROFILES": {**profiles, "small": small}}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, changed)
+        made(profile="small")
+
+        assert play(ada).run.profile == "small"
+        assert play(ada, page=USERS).run.profile == "default"
+
+
+class TestOnTheEventLoop:
+    def test_no_database_is_asked_there(self, ada, made):
+        made()
+        module_by_id("teams")  # read, as by each page with the panel
+
+        async def look():
+            return module_by_id("teams").id
+
+        assert asyncio.run(look()) == "teams"
 
 
 @pytest.mark.row("M02")

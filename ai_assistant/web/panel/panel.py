@@ -29,7 +29,7 @@ from ai_assistant.engine.queries import (
 )
 from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
-from ai_assistant.modules.resolve import module_of, page_context
+from ai_assistant.modules.resolve import module_by_id, module_of, page_context
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import origin_page
@@ -232,9 +232,11 @@ class Panel:
     def profile(self) -> str:
         """Return the profile that the user chose for the conversation."""
         run = self.thread.run
-        if run is None or run.profile == self._profile_of_agent:
+        if run is None:
             return DEFAULT
-        return run.profile
+        of_module = module_by_id(run.module).configured.profile
+        is_chosen = run.profile not in (self._profile_of_agent, of_module)
+        return run.profile if is_chosen else DEFAULT
 
     @property
     def _profile_of_agent(self) -> str:
