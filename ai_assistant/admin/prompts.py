@@ -22,7 +22,7 @@ from ai_assistant.safety.identity.permissions import (
     may_use,
     may_view_prompts,
 )
-from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.safety.policy.policy import decision_label, tool_verdict
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.tools.model_schema import model_schema, schema_chars
 from ai_assistant.types import ToolDefinition
@@ -167,6 +167,7 @@ def _tool_entry(tool: ToolDefinition, user: Any, look: PromptLook) -> dict[str, 
         "label": capfirst(str(tool.display.label)),
         "effect": tool.effect,
         "verdict": verdict,
+        "decided": decision_label(verdict),
         "tokens": -(-schema_chars(tool) // CHARS_PER_TOKEN),
         "description": schema.get("description", ""),
         "parameters": schema.get("parameters", {}),

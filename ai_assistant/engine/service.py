@@ -30,12 +30,11 @@ from ai_assistant.engine.calls.editing import (
     edited,
     in_form_time,
 )
-from ai_assistant.engine.execution import here, prompt
+from ai_assistant.engine.execution import prompt
 from ai_assistant.engine.execution.alone import look_after
 from ai_assistant.engine.execution.dequeue import SendNowRequest
 from ai_assistant.engine.execution.dequeue import send_now as store_send_now
 from ai_assistant.engine.execution.executor import executor
-from ai_assistant.engine.execution.here import PartsHere
 from ai_assistant.engine.execution.launch import (
     Stored,
     astart,
@@ -52,7 +51,7 @@ from ai_assistant.engine.execution.launch import (
     with_load,
 )
 from ai_assistant.engine.execution.presence import is_worked_on, nothing_works
-from ai_assistant.engine.execution.prompt import PromptLook
+from ai_assistant.engine.execution.prompt import PartsHere, PromptLook
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
 from ai_assistant.engine.intake import conversations, mentions, sharing
 from ai_assistant.engine.intake.client_runs import (
@@ -411,7 +410,7 @@ def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
 
 def parts_here(user: Any, page_path: str) -> PartsHere:
     """Return what applies to a first message of a user on a page. Call in a thread."""
-    return here.parts_here(user, page_path)
+    return prompt.parts_here(user, page_path)
 
 
 def find_mentions(context: RunContext, text: str) -> list[Mention]:

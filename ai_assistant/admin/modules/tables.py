@@ -16,7 +16,7 @@ from ai_assistant.modules.base import ContextModule, tool_name
 from ai_assistant.modules.pages import ListedPage, Selected, site_pages
 from ai_assistant.modules.resolve import BUILT_IN, module_for, registered_modules
 from ai_assistant.registry import registry
-from ai_assistant.safety.policy.policy import verdict_by_group
+from ai_assistant.safety.policy.policy import decision_label, verdict_by_group
 from ai_assistant.types import ToolDefinition
 
 Entry = dict[str, Any]
@@ -115,13 +115,15 @@ def tool_entries(module: str, chosen: Iterable[str]) -> list[Entry]:
 
 def _tool_entry(tool: ToolDefinition, module: str, *, is_own: bool) -> Entry:
     verdicts = verdict_by_group(tool, module)
+    verdict = verdicts.pop("")
     return {
         "name": tool.name,
         "label": capfirst(str(tool.display.label)),
         "effect": tool.effect,
         "is_own": is_own,
-        "verdict": verdicts.pop(""),
-        "groups": verdicts,
+        "verdict": verdict,
+        "decided": decision_label(verdict),
+        "groups": [(name, one, decision_label(one)) for name, one in verdicts.items()],
         "query": urlencode({"tools": tool.name, "module": module}),
     }
 

@@ -97,8 +97,7 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
         for tool in every
         if tool is not None
         and may(tool)
-        and _is_of_agent(tool, scope)
-        and _is_chosen(tool, scope)
+        and _is_left(tool, scope)
         and is_open(tool, scope, denies=denies)
         # Where no result was cut there is no rest to be read.
         and (tool.name != READ_RESULT or READ_RESULT in scope.loaded_tools)
@@ -128,9 +127,9 @@ def last_skill(run: Run) -> str:
     return str(next(names, ""))
 
 
-def _is_of_agent(tool: ToolDefinition, scope: RunScope) -> bool:
+def _is_left(tool: ToolDefinition, scope: RunScope) -> bool:
     """
-    Return whether the run's agent leaves a tool: it may narrow them.
+    Return whether the run's agent and the row of its module leave a tool.
 
     One that another agent has asked has no page that would carry something out, and
     nobody who would press what it suggests.
@@ -138,25 +137,16 @@ def _is_of_agent(tool: ToolDefinition, scope: RunScope) -> bool:
     is_of_page = tool.execution.browser or tool.name == FOLLOWUPS
     if scope.run.root_id is not None and is_of_page:
         return False
-    agent = scope.agent
-    return agent is None or tool.name in BESIDE_SKILLS or agent.may_use(tool.name)
-
-
-def _is_chosen(tool: ToolDefinition, scope: RunScope) -> bool:
-    """Return whether the row of the module leaves a tool: it may narrow them."""
-    chosen = scope.module.configured.tools
-    return not chosen or tool.name in chosen or tool.name in BESIDE_SKILLS
+    agent, chosen = scope.agent, scope.module.configured.tools
+    is_chosen = not chosen or tool.name in chosen
+    is_left = is_chosen and (agent is None or agent.may_use(tool.name))
+    return is_left or tool.name in BESIDE_SKILLS
 
 
 def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
     """Return whether `tool` belongs to the page of the run, and is open there now."""
     belongs = _belonging(scope, _own_names(scope))
-    return (
-        belongs(tool)
-        and _is_of_agent(tool, scope)
-        and _is_chosen(tool, scope)
-        and is_open(tool, scope)
-    )
+    return belongs(tool) and _is_left(tool, scope) and is_open(tool, scope)
 
 
 def not_here(
@@ -293,7 +283,6 @@ def told_tools(
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
     near = {*_own_names(scope), *scope.loaded_tools, *ALWAYS_TOLD, *named, FOLLOWUPS}
-    near.update(scope.module.configured.tools)
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     chosen = [tool for tool in tools if tool.name in told]
     left = most - _size(chosen)
@@ -332,9 +321,8 @@ def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
 def _own_names(scope: RunScope) -> list[str]:
     chosen = scope.module.configured.tools
     # Of those that the row chooses, what would not be there belongs to the page now.
-    elsewhere = _names_of_modules() if chosen else ()
-    added = [name for name in chosen if name in elsewhere]
-    named = [*_tools_of_module(scope), *added, *scope.view_parts.tools]
+    added = _names_of_modules().intersection(chosen) if chosen else ()
+    named = [*_tools_of_module(scope), *sorted(added), *scope.view_parts.tools]
     return list(dict.fromkeys(map(tool_name, named)))
 
 

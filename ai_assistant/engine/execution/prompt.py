@@ -12,8 +12,11 @@ from ai_assistant.configuration.begun import Begun
 from ai_assistant.configuration.commands import named_in, sent_command
 from ai_assistant.configuration.memories import memory_parts
 from ai_assistant.configuration.parts import taught_parts
+from ai_assistant.configuration.placement import applies
+from ai_assistant.configuration.registered import RegisteredPart, registered_parts
 from ai_assistant.configuration.setup import agent_named
-from ai_assistant.context.page import page_info
+from ai_assistant.context.page import find_page, page_info
+from ai_assistant.context.provided import providers_of
 from ai_assistant.engine.accounting.prompts import ShownPrompt, shown
 from ai_assistant.engine.calls.availability import told_tools, tool_schemas, tools_of
 from ai_assistant.engine.delegation import agents_part
@@ -93,7 +96,7 @@ class PromptLook:
 
 def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
     """Return what the model would be told with a message; nothing is stored or sent."""
-    run, scope = first_run(user, page_path)
+    run, scope = _first_run(user, page_path)
     composed, prompt = _prompt_of(run, scope)
     told = {tool.name for tool in composed.tools}
     agent = scope.agent
@@ -111,10 +114,10 @@ def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
 
 def next_prompt(user: Any, page_path: str) -> ShownPrompt:
     """Return the prompt that a first message of `user` on a page would get."""
-    return _prompt_of(*first_run(user, page_path))[1]
+    return _prompt_of(*_first_run(user, page_path))[1]
 
 
-def first_run(user: Any, page_path: str) -> tuple[Run, RunScope]:
+def _first_run(user: Any, page_path: str) -> tuple[Run, RunScope]:
     """Return the run that a first message of a user on a page would be, unsaved."""
     module = module_for(page_info(page_path), user)
     agent = agent_named(module.configured.agent)
@@ -159,3 +162,47 @@ def _module_part(scope: RunScope) -> PromptPart:
         source=f"module:{module.id}",
         cacheable=type(module).get_prompt is ContextModule.get_prompt,
     )
+
+
+# --- what else applies there ---
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartsHere:
+    """The names of what applies on a page, by kind; and the module of the page."""
+
+    module: str
+    names: dict[str, frozenset[str]]
+
+
+def parts_here(user: Any, page_path: str) -> PartsHere:
+    """Return what applies to a first message of a user on a page. Asks the database."""
+    scope = _first_run(user, page_path)[1]
+    page, setup = find_page(page_path), scope.setup
+    names: dict[str, set[str]] = {
+        "context": {one.name for one in providers_of(page)} if page else set(),
+        "tools": {tool.name for tool in tools_of(scope)},
+        "modules": {scope.module.id},
+        "commands": {*setup.commands},
+        "skills": {*setup.skills},
+        "instructions": {one.name for one in setup.instructions},
+        "agents": {*setup.agents},
+    }
+    parts = registered_parts()
+    names["hooks"] = {one.name for one in parts["hooks"] if _is_asked(one, scope)}
+    names["suggestions"] = {
+        one.name for one in parts["suggestions"] if _is_suggested(one, scope)
+    }
+    found = {kind: frozenset(said) for kind, said in names.items()}
+    return PartsHere(module=scope.module.id, names=found)
+
+
+def _is_asked(part: RegisteredPart, scope: RunScope) -> bool:
+    return bool(part.part.is_for(scope.module.id, "", scope.run.agent))
+
+
+def _is_suggested(part: RegisteredPart, scope: RunScope) -> bool:
+    if isinstance(part.part, str):
+        return part.part in map(str, scope.module.suggestions)
+    placement = part.placement
+    return placement is not None and applies(placement, scope.context, part.name)

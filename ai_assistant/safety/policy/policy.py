@@ -133,6 +133,11 @@ def verdict_by_group(tool: ToolDefinition, module: str = "") -> dict[str, Verdic
     }
 
 
+def decision_label(verdict: Verdict) -> str:
+    """Return what is decided, as the form of a rule calls it."""
+    return str(PolicyRule.Decision(verdict.decision).label)
+
+
 def rules_for(tool: ToolDefinition, module: str = "") -> list[Rule]:
     """Return the rules for a tool on pages of a module, for one group or another."""
     return [
