@@ -4,11 +4,16 @@ from asyncio import get_running_loop
 from collections.abc import Iterable
 from typing import Any
 
+from django.db import DatabaseError
+
 from ai_assistant.configuration.rows import rows_of
 from ai_assistant.models.module import Module, features_error, page_errors
 from ai_assistant.modules.settings import ModuleSettings
 
-_read: tuple[Iterable[Any], tuple[ModuleSettings, ...]] = ((), ())
+Read = tuple[Iterable[Any], tuple[ModuleSettings, ...]]
+
+NOT_YET: Read = ([], ())
+_read = NOT_YET
 
 
 def current_settings() -> tuple[ModuleSettings, ...]:
@@ -17,12 +22,17 @@ def current_settings() -> tuple[ModuleSettings, ...]:
 
     A row that cannot be is left out as a whole; the doctor says which. Seldom asks the
     database, and on an event loop never: there it is what this process read last, as
-    each page with the panel does.
+    each page with the panel does. Before the tables are made there are none.
     """
     global _read  # noqa: PLW0603 - made once of each version of the rows
     if _is_on_event_loop():
         return _read[1]
-    rows = rows_of(Module)
+    try:
+        rows = rows_of(Module)
+    except DatabaseError:
+        if _read is not NOT_YET:
+            raise
+        return ()
     if rows is not _read[0]:
         _read = rows, tuple(map(settings_of, filter(is_sound, rows)))
     return _read[1]

@@ -5,11 +5,12 @@ from typing import ClassVar
 
 import pytest
 from django.contrib.auth.models import Group, Permission
+from django.db import OperationalError
 
 from ai_assistant import ContextModule, conf, models, register
-from ai_assistant.configuration import rows
+from ai_assistant.configuration import modules, rows
 from ai_assistant.configuration.setup import _of_runs
-from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.modules.resolve import module_by_id, module_for
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply, run_assistant
 from ai_assistant.types import ToolDefinition
@@ -178,6 +179,26 @@ class TestMadeHere:
 
         assert play(ada).run.profile == "small"
         assert play(ada, page=USERS).run.profile == "default"
+
+
+class TestNoTables:
+    @pytest.fixture
+    def broken(self, monkeypatch):
+        def fail(_model):
+            raise OperationalError("no such table")
+
+        monkeypatch.setattr(modules, "rows_of", fail)
+
+    def test_pages_have_the_modules_of_code(self, ada, broken, monkeypatch):
+        monkeypatch.setattr(modules, "_read", modules.NOT_YET)
+
+        assert module_for("admin:auth_group_changelist").id == "admin-list"
+
+    def test_rows_that_were_read_are_not_given_up(self, ada, made, broken, monkeypatch):
+        monkeypatch.setattr(modules, "_read", ((), ()))
+
+        with pytest.raises(OperationalError):
+            module_for("admin:auth_group_changelist")
 
 
 class TestOnTheEventLoop:
