@@ -46,12 +46,16 @@ def _module_entry(
     return {
         "id": module.id,
         "label": str((row.label if row else "") or module.label or module.id),
-        "source": _("built in") if is_built_in else type(module).__module__,
+        "source": _("built in") if is_built_in else _app_of(module),
         "row": row,
         "is_on": row is None or row.is_active,
         "pages": pages_entry(pages),
         "tools": len({*map(tool_name, module.tools)}),
     }
+
+
+def _app_of(module: ContextModule) -> str:
+    return type(module).__module__.partition(".assistant")[0]
 
 
 def _made_entry(row: Module, pages: list[ListedPage]) -> Entry:
@@ -61,6 +65,7 @@ def _made_entry(row: Module, pages: list[ListedPage]) -> Entry:
         "source": _("made here"),
         "row": row,
         "is_on": row.is_active,
+        "is_made": True,
         "is_broken": not is_sound(row),
         "pages": pages_entry(pages),
         "tools": len(row.tools.split()),
