@@ -22,6 +22,7 @@ class SimpleAssistantConfig(AppConfig):
         # Registered by being imported.
         from ai_assistant import checks
         from ai_assistant.changes.capture.recorder import watch_files
+        from ai_assistant.configuration import setup
         from ai_assistant.engine.lifecycle import revocation
         from ai_assistant.text.redaction.logs import install
 

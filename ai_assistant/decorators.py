@@ -36,6 +36,7 @@ class ToolOptions(TypedDict, total=False):
     timeout_s: float | None
     write_timeout_s: float | None
     policy: Decision | None
+    configurable: bool
     importance: Importance | None
     preview: Callable[..., object] | Literal["transaction"] | None
     rows_argument: str

@@ -20,6 +20,7 @@ from ai_assistant.admin.conversations import (
     ToolCallAdmin,
 )
 from ai_assistant.admin.memory import MemoryAdmin
+from ai_assistant.admin.modules.page import ModuleAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
@@ -34,6 +35,7 @@ __all__ = [
     "FeedbackAdmin",
     "InstructionAdmin",
     "MemoryAdmin",
+    "ModuleAdmin",
     "PolicyRuleAdmin",
     "PromptCommandAdmin",
     "RunAdmin",

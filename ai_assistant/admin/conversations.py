@@ -12,12 +12,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
+from ai_assistant.admin.prompts import PromptPages
 from ai_assistant.engine.queries import has_changes
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Feedback
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.html.trace import trace_entry
+from ai_assistant.safety.identity.permissions import may_view_prompts
 
 NOTHING: tuple[Any, ...] = (None, "", [], {})
 
@@ -145,7 +147,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Run)
-class RunAdmin(ReadOnlyAdmin):
+class RunAdmin(PromptPages, ReadOnlyAdmin):
     """Runs: their state, and why they ended as they did."""
 
     list_display = ("id", "state", "user", "conversation", "error_code", "created_at")
@@ -190,6 +192,7 @@ class RunAdmin(ReadOnlyAdmin):
         context["trace"] = trace_entry(kwargs["obj"])
         context["shows_costs"] = self._may_view(request, UsageLedger)
         context["shows_calls"] = self._may_view(request, ToolCall)
+        context["shows_prompts"] = may_view_prompts(request.user)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _may_view(self, request: HttpRequest, model: type[Model]) -> bool:

@@ -22,6 +22,7 @@ from ai_assistant.modules.base import (
     ContextModule,
     tool_name,
 )
+from ai_assistant.modules.configured import can_roll_back
 from ai_assistant.modules.resolve import ambiguous_patterns
 from ai_assistant.registry import registry
 from ai_assistant.types import ContextProvider
@@ -227,20 +228,12 @@ def _features(module: ContextModule) -> Iterator[Fault]:
                 f"wants the feature {name!r}, which this version does not have.",
                 "It has no effect; remove it.",
             )
-        elif is_enabled and name == "rollback" and _has_no_rollback(type(module)):
+        elif is_enabled and name == "rollback" and not can_roll_back(type(module)):
             yield (
                 "ai_assistant.E113",
                 "has the feature 'rollback' without take_snapshot and apply_rollback.",
                 "Define both, or remove the feature.",
             )
-
-
-def _has_no_rollback(module_class: type[ContextModule]) -> bool:
-    base = ContextModule
-    return (
-        module_class.take_snapshot is base.take_snapshot
-        or module_class.apply_rollback is base.apply_rollback
-    )
 
 
 def _prompt(module: ContextModule) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import Step
+from ai_assistant.modules.settings import NO_SETTINGS, ModuleSettings
 from ai_assistant.types import JSON, Agent, Instruction, Skill
 
 ROW = "row"  # the origin of what is made in the admin
@@ -27,6 +28,8 @@ class Begun:
     instructions: Mapping[str, str]
     skills: Mapping[str, Mapping[str, str]]
     agent: str = ""  # its instructions
+    # What a row says of the run's module; empty: there is no such row.
+    module: ModuleSettings = NO_SETTINGS
 
     @classmethod
     def of(
@@ -34,6 +37,7 @@ class Begun:
         instructions: Iterable[Instruction],
         skills: Iterable[Skill],
         agent: Agent | None,
+        module: ModuleSettings,
         *,
         told: Collection[str],
         left_out: Collection[str],
@@ -48,6 +52,7 @@ class Begun:
             },
             skills={one.name: _said(one, told, left_out) for one in skills},
             agent=own if isinstance(own, str) else "",
+            module=module,
         )
 
     def values(self) -> dict[str, JSON]:
@@ -56,6 +61,7 @@ class Begun:
             "instructions": dict(self.instructions),
             "skills": {name: dict(said) for name, said in self.skills.items()},
             "agent": self.agent,
+            "module": self.module.values(),
         }
         return {name: value for name, value in kept.items() if value}
 
@@ -78,6 +84,11 @@ class Begun:
             elif one.origin != ROW:
                 yield one
 
+    def modules_of(self, now: Iterable[ModuleSettings]) -> Iterator[ModuleSettings]:
+        """Yield what there still is; of the run's module, what was said of it then."""
+        for one in now:
+            yield self.module if one.is_active and one.id == self.module.id else one
+
     def agent_of(self, now: Agent) -> Agent:
         """Return the agent with the words of then."""
         return replace(now, instructions=self.agent) if self.agent else now
@@ -97,7 +108,8 @@ def read_begun(run_id: UUID) -> Begun | None:
             return None
         values = json.loads(text)
     none: dict[str, Any] = {"instructions": {}, "skills": {}, "agent": ""}
-    return Begun(**{**none, **values})
+    module = ModuleSettings.of(values.pop("module", {}))
+    return Begun(**{**none, **values}, module=module)
 
 
 def _said(

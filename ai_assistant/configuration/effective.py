@@ -7,9 +7,10 @@ from ai_assistant import conf
 from ai_assistant.configuration.setup import agent_of_run
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.run import Run
+from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.types import Agent
 
-Source = Literal["site", "profile", "agent", "conversation"]
+Source = Literal["site", "profile", "module", "agent", "conversation"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +71,8 @@ def _of(own: object) -> Source:
 
 def _profile(run: Run, agent: Agent) -> EffectiveValue:
     source: Source = "site" if run.profile == conf.DEFAULT else "conversation"
+    if run.profile == module_by_id(run.module).configured.profile:
+        source = "module"
     if agent.profile and agent.profile == run.profile:
         source = "agent"
     return EffectiveValue(name="profile", value=run.profile, source=source)

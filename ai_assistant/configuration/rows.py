@@ -23,6 +23,7 @@ from ai_assistant.models.configuration import (
     Skill,
     Suggestion,
 )
+from ai_assistant.models.module import Module
 from ai_assistant.models.row_cache import RowCache
 from ai_assistant.types import Placement
 
@@ -32,6 +33,7 @@ KINDS: tuple[type[ConfigurationRow], ...] = (
     PromptCommand,
     Suggestion,
     Agent,
+    Module,
 )
 ONLY = 1  # the key of the one row
 

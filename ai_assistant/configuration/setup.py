@@ -8,9 +8,12 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from ai_assistant.configuration.begun import ROW, Begun, read_begun
+from ai_assistant.configuration.modules import current_settings
 from ai_assistant.configuration.placement import applies, is_of_user
 from ai_assistant.configuration.rows import placement_of, rows_of
 from ai_assistant.models import configuration as models
+from ai_assistant.modules.settings import ModuleSettings
+from ai_assistant.modules.site import read_rows_by
 from ai_assistant.registry import registry
 from ai_assistant.types import Agent, Instruction, PromptCommand, RunContext, Skill
 
@@ -53,6 +56,12 @@ class Taught:
     def agents(self) -> dict[str, Agent]:
         """The agents of all pages and persons, by name."""
         return {agent.name: agent for agent in registered_agents()}
+
+    @cached_property
+    def module_settings(self) -> tuple[ModuleSettings, ...]:
+        """What rows say of the modules."""
+        now = current_settings()
+        return tuple(self._begun.modules_of(now)) if now and self._begun else now
 
     def with_words(self, agent: Agent) -> Agent:
         """Return the agent of the run, with the words of its beginning."""
@@ -129,6 +138,11 @@ def agent_of_run(run_id: UUID, name: str, user: Any = None) -> Agent | None:
     return taught.with_words(agent) if taught is not None else None
 
 
+def module_settings(run_id: UUID | None = None) -> tuple[ModuleSettings, ...]:
+    """Return what rows say of the modules: now, or as of the beginning of a run."""
+    return current_settings() if run_id is None else _taught_of(run_id).module_settings
+
+
 def begin(run_id: UUID) -> None:
     """Let what the site teaches now hold for a run that begins in this process."""
     with _lock:
@@ -148,6 +162,7 @@ def _taught_of(run_id: UUID) -> Taught:
 
 _of_runs: dict[UUID, Taught] = {}
 _lock = Lock()
+read_rows_by(module_settings)
 
 
 def of_user(parts: Iterable[Part], user: Any) -> list[Part]:

@@ -46,7 +46,13 @@ def find_page(path: str, title: str = "") -> SitePage | None:
     match = None if parts.scheme or parts.netloc else match_of(parts.path)
     if match is None:
         return None
-    query = QueryDict(parts.query)
+    return page_of(match, QueryDict(parts.query), path=path, title=title)
+
+
+def page_of(
+    match: ResolverMatch, query: QueryDict, *, path: str = "", title: str = ""
+) -> SitePage:
+    """Return the page that a view serves."""
     model_admin = _model_admin(match)
     info = _info(match, model_admin, query, path=path, title=title)
     return SitePage(

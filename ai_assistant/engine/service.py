@@ -51,6 +51,7 @@ from ai_assistant.engine.execution.launch import (
     with_load,
 )
 from ai_assistant.engine.execution.presence import is_worked_on, nothing_works
+from ai_assistant.engine.execution.prompt import PartsHere, PromptLook
 from ai_assistant.engine.execution.sweep import give_out_calls, sweep_once
 from ai_assistant.engine.intake import conversations, mentions, sharing
 from ai_assistant.engine.intake.client_runs import (
@@ -400,6 +401,16 @@ def prompts_of(run: Run) -> list[tuple[int, ShownPrompt]]:
 async def next_prompt(user: Any, page_path: str) -> ShownPrompt:
     """Return the prompt that a first message of `user` on a page would get."""
     return await in_db(prompt.next_prompt, user, page_path)
+
+
+def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
+    """Return what the model would be told with a first message. Call in a thread."""
+    return prompt.look_at_prompt(user, page_path, text)
+
+
+def parts_here(user: Any, page_path: str) -> PartsHere:
+    """Return what applies to a first message of a user on a page. Call in a thread."""
+    return prompt.parts_here(user, page_path)
 
 
 def find_mentions(context: RunContext, text: str) -> list[Mention]:

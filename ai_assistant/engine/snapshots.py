@@ -69,7 +69,7 @@ def take_snapshot(context: RunContext) -> Snapshot | None:
 
     Raise NotTaken.
     """
-    module = module_by_id(context.module)
+    module = module_by_id(context.module, context.user)
     if not module.has(ROLLBACK):
         return None
 

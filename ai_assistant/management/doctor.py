@@ -26,6 +26,7 @@ from ai_assistant.management.doctor_parts import (
     hooks_in_words,
     idle_rules,
     place_of_old_files,
+    problems_of_modules,
     profile_without_price,
     who_may_call,
 )
@@ -37,6 +38,7 @@ from ai_assistant.management.doctor_services import (
     layer_facts,
     server_facts,
 )
+from ai_assistant.modules.resolve import module_ids
 from ai_assistant.tools.data.access.sites import mounted_sites, why_missing
 from ai_assistant.web.agui.routes import INSTALL, is_installed
 
@@ -154,6 +156,17 @@ def _policy() -> str:
     return count_of_rules()
 
 
+def _modules() -> str:
+    if problems := problems_of_modules():
+        raise DoctorProblem(
+            "doctor.modules",
+            f"Modules of the admin need a look: {' '.join(problems)}",
+            "Correct them in the admin's list of modules.",
+            blocks=False,
+        )
+    return ", ".join(module_ids())
+
+
 def _old_files() -> str:
     try:
         return place_of_old_files()
@@ -212,6 +225,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "data tools": _data_tools,
     "budgets": _budgets,
     "policy": _policy,
+    "modules at work": _modules,
     "hooks at work": _hooks,
     "old files": _old_files,
     "access tokens": _tokens,

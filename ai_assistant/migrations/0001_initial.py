@@ -195,6 +195,7 @@ class Migration(migrations.Migration):
                 "verbose_name": "run",
                 "verbose_name_plural": "runs",
                 "ordering": ("created_at",),
+                "permissions": (("view_prompts", "Can view what the model is told"),),
             },
         ),
         migrations.CreateModel(
@@ -1849,6 +1850,133 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "configuration version",
                 "verbose_name_plural": "configuration versions",
+            },
+        ),
+        migrations.CreateModel(
+            name="Module",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "priority",
+                    models.SmallIntegerField(default=0, verbose_name="priority"),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+([_-][a-z0-9]+)*\\Z",
+                                "Use lower-case letters, digits, hyphens and underscores: returned-orders.",
+                            )
+                        ],
+                        verbose_name="id",
+                    ),
+                ),
+                (
+                    "label",
+                    models.CharField(blank=True, max_length=100, verbose_name="label"),
+                ),
+                (
+                    "pages",
+                    models.TextField(blank=True, max_length=4000, verbose_name="pages"),
+                ),
+                (
+                    "text",
+                    models.TextField(
+                        blank=True, max_length=8000, verbose_name="instructions"
+                    ),
+                ),
+                (
+                    "tools",
+                    models.TextField(blank=True, max_length=8000, verbose_name="tools"),
+                ),
+                (
+                    "data_models",
+                    models.TextField(
+                        blank=True, max_length=4000, verbose_name="models"
+                    ),
+                ),
+                (
+                    "actions",
+                    models.TextField(
+                        blank=True, max_length=4000, verbose_name="admin actions"
+                    ),
+                ),
+                (
+                    "features",
+                    models.JSONField(blank=True, default=dict, verbose_name="features"),
+                ),
+                (
+                    "agent",
+                    models.CharField(blank=True, max_length=64, verbose_name="agent"),
+                ),
+                (
+                    "profile",
+                    models.CharField(
+                        blank=True, max_length=100, verbose_name="profile"
+                    ),
+                ),
+                (
+                    "read_only",
+                    models.BooleanField(
+                        default=False, verbose_name="nothing is changed"
+                    ),
+                ),
+                (
+                    "read_only_permission",
+                    models.CharField(
+                        blank=True,
+                        max_length=200,
+                        verbose_name="changed with this permission only",
+                    ),
+                ),
+                (
+                    "read_only_field",
+                    models.CharField(
+                        blank=True,
+                        max_length=200,
+                        verbose_name="not changed where this field",
+                    ),
+                ),
+                (
+                    "read_only_values",
+                    models.CharField(
+                        blank=True,
+                        max_length=500,
+                        verbose_name="has one of these values",
+                    ),
+                ),
+                (
+                    "read_only_reason",
+                    models.CharField(blank=True, max_length=200, verbose_name="reason"),
+                ),
+                (
+                    "group",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="auth.group",
+                        verbose_name="group",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "module",
+                "verbose_name_plural": "modules",
+                "constraints": [
+                    models.UniqueConstraint(fields=("name",), name="aia_module_name")
+                ],
             },
         ),
         migrations.CreateModel(

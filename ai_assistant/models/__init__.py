@@ -21,6 +21,7 @@ from ai_assistant.models.conversation import (
 from ai_assistant.models.event import RunEvent
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ExecutorProcess, ObjectLock
+from ai_assistant.models.module import Module
 from ai_assistant.models.policy import Grant, PolicyRule
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import ClientRun, Run, Step, StopRequest
@@ -46,6 +47,7 @@ __all__ = [
     "Interrupt",
     "Memory",
     "Message",
+    "Module",
     "ObjectLock",
     "PolicyRule",
     "PromptCommand",

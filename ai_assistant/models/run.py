@@ -205,6 +205,7 @@ class Run(SentFields):
     class Meta:
         verbose_name = _("run")
         verbose_name_plural = _("runs")
+        permissions = (("view_prompts", _("Can view what the model is told")),)
         ordering = ("created_at",)
         indexes = (
             models.Index(fields=["state", "lease_until"], name="aia_run_sweep"),

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db.models import Model
 
 from ai_assistant.changes.values import model_of_label
+from ai_assistant.modules.settings import NO_SETTINGS, ModuleSettings
 from ai_assistant.types import RunContext
 
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -44,6 +45,9 @@ class ContextModule:
     suggestions: ClassVar[Sequence[Any]] = ()
     read_only: bool = False
     read_only_reason: Any = ""  # a sentence for the person
+    # Guards among the features that are on, and that the admin may switch off.
+    configurable: ClassVar[Sequence[str]] = ()
+    configured: ModuleSettings = NO_SETTINGS  # what a row of the admin says of it
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

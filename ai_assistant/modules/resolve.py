@@ -1,6 +1,6 @@
 """Which module a page selects, and whether a user may use its page-only parts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 from uuid import UUID
@@ -12,6 +12,7 @@ from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.site import SiteModules, site_modules, view_names
 from ai_assistant.registry import registry
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import PageInfo, RunContext
@@ -89,7 +90,8 @@ def is_page_open(page: SitePage | None, module: ContextModule, user: Any) -> boo
 
 def _has_page_parts(page: SitePage, module: ContextModule) -> bool:
     parts = registered_parts(page.view, page.model_admin)
-    return bool(module.id in registry.modules() or parts.tools or parts.suggestions)
+    own = module.configured.tools or is_of_site(module)
+    return bool(own or parts.tools or parts.suggestions)
 
 
 def page_context(
@@ -102,7 +104,7 @@ def page_context(
     """
     page = find_page(path, title)
     info = page.info if page else PageInfo(path=path, title=title)
-    module = module_for(info)
+    module = module_for(info, user)
     is_open = is_page_open(page, module, user)
     return RunContext(
         user=user,
@@ -120,32 +122,34 @@ def _uuid(text: str) -> UUID:
         return NO_RUN
 
 
-def module_for(page: PageInfo | str) -> ContextModule:
+def module_for(page: PageInfo | str, user: Any = None) -> ContextModule:
     """
     Return the module of a page, or of all of a view's name: the most specific match.
 
     "admin:" in a pattern stands for every AdminSite, as it does for `reverse`, but the
-    name of the site goes first. Built-in modules are for pages that no module of the
-    site matches, and for Django's pages alone, whatever a package calls its own.
+    name of the site goes first. Modules made in the admin are for pages that no module
+    of an app matches, so that what code forbids there stays; built-in ones are for the
+    rest, and for Django's pages alone, whatever a package calls its own.
     """
     if isinstance(page, str):
-        names, may_be_built_in = [page], True
-    else:
-        names = list(dict.fromkeys(_names(page)))
-        may_be_built_in = bool(page.action) or not page.model_name
-    for name in names:
+        page = PageInfo(view_name=page)
+    modules = current_modules()
+    if (found := module_of_code(page)) is not None:
+        return modules.as_configured(found, user)
+    if (made := modules.made_for(page, user)) is not None:
+        return made
+    if page.model_name and not page.action:
+        return DEFAULT
+    built_in = _most_specific(BUILT_IN, [*view_names(page)][-1])
+    return modules.as_configured(built_in, user) if built_in else DEFAULT
+
+
+def module_of_code(page: PageInfo) -> ContextModule | None:
+    """Return the module that an app registers for a page, if one does."""
+    for name in dict.fromkeys(view_names(page)):
         if (found := _most_specific(registry.modules().values(), name)) is not None:
             return found
-    if not may_be_built_in:
-        return DEFAULT
-    return _most_specific(BUILT_IN, names[-1]) or DEFAULT
-
-
-def _names(page: PageInfo) -> Iterator[str]:
-    """Yield the names of the view, as on the page's own site and on any."""
-    yield page.view_name
-    if page.action or page.model_name:
-        yield f"admin:{page.view_name.rpartition(':')[2]}"
+    return None
 
 
 def _most_specific(
@@ -161,12 +165,26 @@ def _most_specific(
     return by_rank[max(by_rank)] if by_rank else None
 
 
-def module_by_id(module_id: str) -> ContextModule:
-    """Return a module by its id; the default one if it is gone."""
-    module = registry.modules().get(module_id)
-    return module or next(
-        (built_in for built_in in BUILT_IN if built_in.id == module_id), DEFAULT
-    )
+def module_by_id(
+    module_id: str, user: Any = None, run_id: UUID | None = None
+) -> ContextModule:
+    """
+    Return a module by its id; the default one if it is gone, or is not for `user`.
+
+    Without a user it is as those have it for whom it is; with a run as that began.
+    """
+    return current_modules(run_id).by_id(module_id, user) or DEFAULT
+
+
+def module_of(context: RunContext) -> ContextModule:
+    """Return the module of a page or a run, as its user has it."""
+    run_id = context.run_id if context.run_id.int else None
+    return module_by_id(context.module, context.user, run_id)
+
+
+def is_of_site(module: ContextModule) -> bool:
+    """Return whether it is a module of an app or of a row, and not built in."""
+    return module.id in registry.modules() or module.id in current_modules().made
 
 
 def other_root(page: SitePage, module: ContextModule, user: Any) -> Model | None:
@@ -196,14 +214,27 @@ def ambiguous_patterns() -> list[tuple[str, ContextModule, ContextModule]]:
     return ambiguous
 
 
-def every_module() -> list[ContextModule]:
-    """Return the site's modules, then the built-in ones."""
+def registered_modules() -> list[ContextModule]:
+    """Return the modules of the site's code, then the built-in ones."""
     return [*registry.modules().values(), *BUILT_IN]
+
+
+def every_module() -> list[ContextModule]:
+    """Return all modules as rows have them, those made of rows last."""
+    return current_modules().all()
 
 
 def module_ids() -> list[str]:
     """Return the ids of all modules, that of pages without one included."""
     return [*(module.id for module in every_module()), DEFAULT.id]
+
+
+def current_modules(run_id: UUID | None = None) -> SiteModules:
+    """Return the modules of the site as rows have them now, or had them for a run."""
+    known = registry.modules()
+    for module in BUILT_IN:
+        known.setdefault(module.id, module)
+    return site_modules(known, run_id)
 
 
 DEFAULT = DefaultModule()

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import Ask, ModelRetry
-from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.modules.resolve import module_of
 from ai_assistant.registry import registry
 from ai_assistant.types import JSON, QuestionKind, RunContext
 
@@ -33,7 +33,7 @@ Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS)]
     effect="ui",
     label=gettext_lazy("Question"),
     shared=True,
-    is_enabled=lambda context: module_by_id(context.module).has("ask_user"),
+    is_enabled=lambda context: module_of(context).has("ask_user"),
     icon="chat",
     prompt_hint=(
         "If you need a choice or a fact that no tool tells, call ask_user instead of "

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.decorators import tool
-from ai_assistant.modules.resolve import module_by_id
+from ai_assistant.modules.resolve import module_of
 from ai_assistant.registry import registry
 from ai_assistant.types import JSON
 
@@ -38,7 +38,7 @@ SCHEMA: Mapping[str, Any] = {
     effect="ui",
     label=gettext_lazy("Plan"),
     shared=True,
-    is_enabled=lambda context: module_by_id(context.module).has("plan"),
+    is_enabled=lambda context: module_of(context).has("plan"),
     schema=SCHEMA,
 )
 def update_plan(items: list[dict[str, str]]) -> dict[str, JSON]:

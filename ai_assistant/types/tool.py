@@ -63,6 +63,7 @@ class ToolApproval:
     """The approval of a call: whether a person is asked, and what they are shown."""
 
     policy: Decision | None = None
+    configurable: bool = False  # rules of the admin may be less strict than `policy`
     # Called like the tool; returns Changes. "transaction": the tool is tried out.
     preview: Callable[..., Any] | Literal["transaction"] | None = None
     rows_argument: str = ""  # of a bulk tool: its ids, of which some may be chosen

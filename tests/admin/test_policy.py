@@ -92,6 +92,17 @@ class TestRules:
         assert said.count("There is no tool “nosuch” yet") == warned
         assert PolicyRule.objects.count() == 1
 
+    def test_rule_that_code_does_not_let_count_is_refused(self, staff):
+        client = staff("add", "view")
+
+        refused = client.post(ADD, posted(tools="save_memory", decision="allow"))
+        partly = client.post(ADD, posted(tools=".*", decision="allow"), follow=True)
+
+        sentence = "a rule cannot loosen it: save_memory"
+        assert sentence in refused.content.decode()
+        assert sentence in partly.content.decode()
+        assert str(PolicyRule.objects.get()) == ".*: allow"
+
     def test_form_says_what_module_and_group_are(self, staff):
         page = staff("add").get(ADD).content.decode()
 

@@ -4,7 +4,7 @@ import pytest
 
 import ai_assistant
 from ai_assistant.configuration.effective import effective_values
-from ai_assistant.models import Run
+from ai_assistant.models import Module, Run
 from ai_assistant.registry import registry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("H02")]
@@ -61,3 +61,10 @@ def test_the_choice_of_the_user_goes_before_the_agent():
 
 def test_a_profile_that_is_gone_has_no_model():
     assert "model" not in held(profile="gone")
+
+
+def test_profile_of_the_module_is_said_to_be_that():
+    Module.objects.create(name="admin-list", profile="small")
+
+    assert held(module="admin-list", profile="small")["profile"] == ("small", "module")
+    assert held(module="admin-form", profile="small")["profile"][1] == "conversation"

@@ -11,6 +11,8 @@ from ai_assistant.context.page import find_page
 from ai_assistant.modules.resolve import module_for
 from tests.warehouse.models import Product, Supplier
 
+pytestmark = pytest.mark.django_db
+
 
 class AddingAdmin(admin.ModelAdmin):
     def get_urls(self):

@@ -12,10 +12,10 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from ai_assistant.changes.capture.files import FOLDER
+from ai_assistant.configuration.registered import KINDS
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError
-from ai_assistant.management.registered import KINDS
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now
 from ai_assistant.registry import registry

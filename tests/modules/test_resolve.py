@@ -17,6 +17,8 @@ from ai_assistant.modules.resolve import (
 )
 from ai_assistant.registry import registry
 
+pytestmark = pytest.mark.django_db
+
 CHANGE = "admin:shop_order_change"
 
 

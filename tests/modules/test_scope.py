@@ -11,7 +11,7 @@ from ai_assistant.context.page import page_info
 from ai_assistant.engine.calls.availability import told_tools, tools_of
 from ai_assistant.engine.lifecycle.scope import RunScope, kept_of, module_prompt
 from ai_assistant.models.run import Run
-from ai_assistant.modules.resolve import module_for
+from ai_assistant.modules.resolve import module_for, module_ids
 from ai_assistant.registry import registry
 from ai_assistant.testing import (
     ScriptedProvider,
@@ -395,5 +395,7 @@ class TestClosedPage:
     def test_closed_page_costs_nothing_without_code_of_the_site(
         self, nora, django_assert_num_queries
     ):
+        module_ids()  # the rows of modules, which a process has read
+
         with django_assert_num_queries(0):
             assert scope(nora).is_page_open

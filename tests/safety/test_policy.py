@@ -10,16 +10,15 @@ from ai_assistant import conf
 from ai_assistant.configuration.placement import group_names
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.policy import PolicyRule
-from ai_assistant.safety.policy.policy import rule_rows, tool_verdict
+from ai_assistant.safety.policy.policy import rule_rows, tool_verdict, verdict_by_group
 from ai_assistant.types import ToolDefinition
 
 pytestmark = pytest.mark.django_db
 
 
-def tool(effect="write", policy=None, name="tool"):
-    return ToolDefinition.of(
-        name=name, handler=print, effect=effect, description="", label="", policy=policy
-    )
+def tool(effect="write", policy=None, name="tool", **options):
+    made = {"handler": print, "description": "", "label": "", **options}
+    return ToolDefinition.of(name=name, effect=effect, policy=policy, **made)
 
 
 def decided(*arguments, **fields):
@@ -290,3 +289,56 @@ class TestKept:
 
         assert decided("read") == "ask"
         assert row.pk
+
+
+@pytest.mark.usefixtures("site")
+class TestCodeIsStricter:
+    """A rule of the admin tightens what code says, and loosens what code marks."""
+
+    @pytest.mark.parametrize(
+        ("policy", "said", "decision"),
+        [
+            ("ask", "allow", "ask"),
+            ("deny", "allow", "deny"),
+            ("deny", "ask", "deny"),
+            ("ask", "deny", "deny"),
+            ("allow", "ask", "ask"),
+            (None, "allow", "allow"),
+        ],
+    )
+    def test_row_only_tightens(self, policy, said, decision):
+        rule("tool", said)
+
+        assert decided("write", policy) == decision
+
+    def test_reason_is_that_of_the_code(self):
+        rule("tool", "allow")
+
+        verdict = tool_verdict(tool(policy="ask"))
+        assert verdict.reason == "Asks because the tool requires approval."
+
+    def test_configurable_tool_is_loosened(self):
+        rule("tool", "allow")
+
+        assert tool_verdict(tool(policy="ask", configurable=True)).decision == "allow"
+
+    def test_setting_of_the_operator_loosens(self, site):
+        site({"tool": "allow"})
+
+        assert decided("write", "ask") == "allow"
+
+
+@pytest.mark.usefixtures("site")
+class TestByGroup:
+    def test_group_with_a_rule_has_a_verdict_of_its_own(self, editors):
+        rule("tool", "deny", group=editors, reason="too new")
+        rule("tool", "allow")
+        rule("other", "deny", group=Group.objects.create(name="Sales"))
+
+        found = verdict_by_group(tool())
+
+        assert {name: one.decision for name, one in found.items()} == {
+            "": "allow",
+            "Editors": "deny",
+        }
+        assert found["Editors"].reason == "Denied for group Editors: too new."

@@ -19,7 +19,7 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Channel, Run
 from ai_assistant.modules.base import tool_name
 from ai_assistant.modules.read_only import ReadOnly
-from ai_assistant.modules.resolve import every_module
+from ai_assistant.modules.resolve import registered_modules
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import denies_any, is_denied
@@ -101,7 +101,7 @@ def tools_of(scope: RunScope) -> list[ToolDefinition]:
         for tool in every
         if tool is not None
         and may(tool)
-        and _is_of_agent(tool, scope)
+        and _is_left(tool, scope)
         and is_open(tool, scope, denies=denies)
         # Where no result was cut there is no rest to be read.
         and (tool.name != READ_RESULT or READ_RESULT in scope.loaded_tools)
@@ -131,9 +131,9 @@ def last_skill(run: Run) -> str:
     return str(next(names, ""))
 
 
-def _is_of_agent(tool: ToolDefinition, scope: RunScope) -> bool:
+def _is_left(tool: ToolDefinition, scope: RunScope) -> bool:
     """
-    Return whether the run's agent leaves a tool: it may narrow them.
+    Return whether the run's agent and the row of its module leave a tool.
 
     One that another agent has asked has no page that would carry something out, and
     nobody who would press what it suggests.
@@ -141,14 +141,16 @@ def _is_of_agent(tool: ToolDefinition, scope: RunScope) -> bool:
     is_of_page = tool.execution.browser or tool.name == FOLLOWUPS
     if scope.run.root_id is not None and is_of_page:
         return False
-    agent = scope.agent
-    return agent is None or tool.name in BESIDE_SKILLS or agent.may_use(tool.name)
+    agent, chosen = scope.agent, scope.module.configured.tools
+    is_chosen = not chosen or tool.name in chosen
+    is_left = is_chosen and (agent is None or agent.may_use(tool.name))
+    return is_left or tool.name in BESIDE_SKILLS
 
 
 def is_here(tool: ToolDefinition, scope: RunScope) -> bool:
     """Return whether `tool` belongs to the page of the run, and is open there now."""
     belongs = _belonging(scope, _own_names(scope))
-    return belongs(tool) and _is_of_agent(tool, scope) and is_open(tool, scope)
+    return belongs(tool) and _is_left(tool, scope) and is_open(tool, scope)
 
 
 def not_here(
@@ -323,7 +325,10 @@ def tool_schemas(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
 
 
 def _own_names(scope: RunScope) -> list[str]:
-    named = [*_tools_of_module(scope), *scope.view_parts.tools]
+    chosen = scope.module.configured.tools
+    # Of those that the row chooses, what would not be there belongs to the page now.
+    added = _names_of_modules().intersection(chosen) if chosen else ()
+    named = [*_tools_of_module(scope), *sorted(added), *scope.view_parts.tools]
     return list(dict.fromkeys(map(tool_name, named)))
 
 
@@ -343,7 +348,7 @@ def _tools_of_module(scope: RunScope) -> list[Any]:
 
 
 def _names_of_modules() -> set[str]:
-    modules = {tool_name(tool) for one in every_module() for tool in one.tools}
+    modules = {tool_name(tool) for one in registered_modules() for tool in one.tools}
     return modules | names_of_views()
 
 

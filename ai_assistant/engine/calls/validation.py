@@ -41,7 +41,7 @@ def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -
     """
     check_unlocked(context.actions.locked, recorder.rows)
     is_own = getattr(tool.handler, "__module__", "").startswith(OWN)
-    module = module_by_id(context.module)
+    module = module_by_id(context.module, context.user)
     validates = type(module).validate is not ContextModule.validate
     if is_own and not validates:
         return

@@ -14,6 +14,7 @@ from ai_assistant.engine.execution.steps import StepReply
 from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
 from ai_assistant.engine.lifecycle.finish import Ending, stopped
 from ai_assistant.engine.lifecycle.hooks import RunHooks
+from ai_assistant.engine.lifecycle.object_lock import wants_lock
 from ai_assistant.engine.loop import Limits, LoopItem, LoopState, run_loop
 from ai_assistant.engine.storage.eventlog import open_messages
 from ai_assistant.events import Custom, Event
@@ -37,6 +38,7 @@ class Plan:
     limits: Limits
     loop: Callable[..., AsyncGenerator[LoopItem, None]]
     facts: list[Event]  # to be stored before anything else happens
+    wants_lock: bool  # on the object of its page
     ending: Ending | None = None
     last_reply: StepReply | None = None  # it is stored with the end
     hooks: RunHooks | None = None  # of this stretch, once it has begun
@@ -82,6 +84,7 @@ def load_plan(run_id: UUID) -> Plan:
         limits=limits(run),
         loop=_loop_of(run) or run_loop,
         facts=facts,
+        wants_lock=wants_lock(run, user),
         ending=_ending(run, user),
     )
 
@@ -101,6 +104,7 @@ def plan_of(run: Run) -> Plan:
         limits=limits(run),
         loop=_loop_of(run) or run_loop,
         facts=[],
+        wants_lock=wants_lock(run, user),
         ending=ending,
     )
 

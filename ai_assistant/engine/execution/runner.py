@@ -40,7 +40,7 @@ from ai_assistant.engine.lifecycle.finish import (
     stopped,
 )
 from ai_assistant.engine.lifecycle.hooks import RunHooks
-from ai_assistant.engine.lifecycle.object_lock import take, target_of, wants_lock
+from ai_assistant.engine.lifecycle.object_lock import take, target_of
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter
 from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting
@@ -184,7 +184,7 @@ async def _to_its_end(
     try:
         ending = await _prelude(plan, writer)
         if ending is None:
-            await _lock_object(plan.run, writer)
+            await _lock_object(plan, writer)
         return ending or await _drive(plan, model or ProfileModel(plan.run), writer)
     except asyncio.CancelledError:
         ending = await in_db(_asked_to_stop, plan.run.pk)
@@ -212,10 +212,11 @@ async def _prelude(plan: Plan, writer: RunWriter) -> Ending | None:
     return plan.ending
 
 
-async def _lock_object(run: Run, writer: RunWriter) -> None:
+async def _lock_object(plan: Plan, writer: RunWriter) -> None:
     """Keep others from saving the object of the page meanwhile, if its module wants."""
-    if not wants_lock(run):
+    if not plan.wants_lock:
         return
+    run = plan.run
     target = await in_tool_thread(target_of, run)
     if target is None:
         return

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
+from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
 from ai_assistant.configuration.setup import agent_named, has_agents
 from ai_assistant.context.page import page_info
@@ -18,6 +19,7 @@ from ai_assistant.hooks.running import Asking, ask, hooks_of
 from ai_assistant.hooks.state import CLIENT, merged, of_site
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run
+from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import NO_RUN, module_for
 from ai_assistant.providers.errors import error_text
 from ai_assistant.registry import registry
@@ -37,7 +39,7 @@ def as_received(submission: Submission, text: str) -> Submission:
     if not registry.hooks_at("user_message_received") or not submission.is_message:
         return submission
     page = page_info(submission.page.path, submission.page.title)
-    module = module_for(page).id
+    module = module_of_page(submission).id
     agent = submission.agent or ""
     found = hooks_of("user_message_received", module, agent=agent)
     if not found:
@@ -94,23 +96,38 @@ def begin_state(run: Run, submission: Submission) -> None:
         run.next_seq = 3  # a client is told of it at once
 
 
+def module_of_page(submission: Submission) -> ContextModule:
+    """Return the module of the page from which a message comes, as its user has it."""
+    # The user is read only if a row is for a group.
+    user = SimpleLazyObject(partial(fresh_user, submission.user_id))
+    return module_for(page_info(submission.page.path), user)
+
+
 def with_agent(conversation: Conversation | None, submission: Submission) -> Submission:
     """
     Return the submission with the agent of its conversation, if it names none.
 
-    Raise Refused no_agent if there is no such agent.
+    A conversation that begins has that of its page's module. Raise Refused no_agent if there is no such agent.
     """
     agent = submission.agent
     if agent is None and conversation is not None and has_agents():
         agents = conversation.runs.order_by("-created_at", "-pk").values_list("agent")
         (agent,) = agents.first() or ("",)
+    if agent is None and conversation is None:
+        agent = module_of_page(submission).configured.agent
+        if agent_named(agent) is None:
+            agent = ""  # it was deleted; nobody has asked for it
     if agent and agent_named(agent) is None:
         raise Refused("no_agent", error_text(ModelError("no_agent")))
     return replace(submission, agent=agent or "")
 
 
 def profile_of(submission: Submission) -> str:
-    """Return the profile that the person chose, else that of the agent."""
+    """Return the profile that the person chose, else that of the agent, or the module."""
+    if submission.profile != DEFAULT:
+        return submission.profile
     agent = agent_named(submission.agent or "")
-    own = agent.profile if agent is not None else ""
-    return own if own and submission.profile == DEFAULT else submission.profile
+    if agent is not None and agent.profile:
+        return agent.profile
+    own = module_of_page(submission).configured.profile
+    return own if own in conf.get("PROFILES") else DEFAULT

@@ -7,13 +7,13 @@ from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf, signals
-from ai_assistant.context.page import page_info
 from ai_assistant.engine.accounting.audit import run_started
 from ai_assistant.engine.accounting.usage import check_before_start
 from ai_assistant.engine.intake.lookup import Known, look_up
 from ai_assistant.engine.intake.received import (
     as_received,
     begin_state,
+    module_of_page,
     profile_of,
     with_agent,
 )
@@ -46,7 +46,6 @@ from ai_assistant.models.run import (
     RunKind,
     RunState,
 )
-from ai_assistant.modules.resolve import module_for
 from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
@@ -313,7 +312,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         page_path=redact(site_path(page.path)),
         script_prefix=script_prefix(),
         page_title=redact(join_surrogates(page.title))[:300],
-        module=module_for(page_info(page.path)).id,
+        module=module_of_page(submission).id,
         context=redact_json(dict(page.context)),
         look_only=submission.look_only,
         **submission.stamp.fields(),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Model
@@ -34,13 +35,13 @@ class LockTarget:
     key: str
 
 
-def wants_lock(run: Run) -> bool:
-    """Return whether the run's module locks its page's object. Asks no database."""
-    return not run.look_only and module_by_id(run.module).has(LOCK)
+def wants_lock(run: Run, user: Any) -> bool:
+    """Return whether the run's module, as its user has it, locks its page's object."""
+    return not run.look_only and module_by_id(run.module, user).has(LOCK)
 
 
 def any_locks() -> bool:
-    """Return whether there can be locks at all on this site. Asks no database."""
+    """Return whether there can be locks at all on this site."""
     return any(module.has(LOCK) for module in every_module())
 
 

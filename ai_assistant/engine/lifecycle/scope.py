@@ -47,6 +47,8 @@ RESULTS: dict[str, Callable[[RunContext, str, JSON], dict[str, JSON]]] = {
     GET_PAGE_STATE: page_state,
 }
 
+MODELS_HERE = "On this page the tools for rows work with these models only: %s."
+
 
 @dataclass(frozen=True)
 class RunScope:
@@ -94,7 +96,10 @@ class RunScope:
 
     @cached_property
     def _chosen(self) -> ContextModule:
-        return module_by_id(self.run.module)
+        run = self.run
+        # A run under way keeps what the rows said; what has ended is as they are now.
+        is_kept = run.pk != NO_RUN and not run.is_final
+        return module_by_id(run.module, self.user, run.pk if is_kept else None)
 
     @cached_property
     def _page(self) -> SitePage | None:
@@ -167,7 +172,7 @@ def scope_of_page(context: RunContext) -> RunScope:
 
 
 def module_prompt(scope: RunScope) -> str:
-    """Return the module's prompt for the model; nothing if its code fails."""
+    """Return the module's prompt, with what its row adds; without what fails."""
     prompt = value_or(
         "",
         lambda: str(scope.module.get_prompt(scope.context)),
@@ -177,7 +182,10 @@ def module_prompt(scope: RunScope) -> str:
     if len(prompt) > PROMPT_CHARS:
         said = "the prompt of module %r has %s characters, and is cut at %s"
         logger.warning(said, scope.module.id, len(prompt), PROMPT_CHARS)
-    return prompt[:PROMPT_CHARS]
+    row = scope.module.configured
+    models = MODELS_HERE % ", ".join(row.models) if row.models else ""
+    texts = (prompt[:PROMPT_CHARS], row.text, models)
+    return "\n\n".join(text.strip() for text in texts if text.strip())
 
 
 def kept_of(stored: Mapping[str, Any]) -> KeptChips:

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from ai_assistant.configuration.registered import names_registered
 from ai_assistant.management import user_named
 from ai_assistant.management.doctor import DoctorReport, examine
 from ai_assistant.management.doctor_models import is_untried
 from ai_assistant.management.doctor_parts import judged_tools, named_module
-from ai_assistant.management.registered import registered
 
 
 class Command(BaseCommand):
@@ -51,14 +51,14 @@ class Command(BaseCommand):
         payload = {
             "ok": report.ok,
             "problems": [str(problem) for problem in report.problems],
-            "registered": registered(),
+            "registered": names_registered(),
         }
         self.stdout.write(json.dumps(payload, indent=2, ensure_ascii=False))
 
     def _write_text(self, report: DoctorReport) -> None:
         for name, fact in report.facts.items():
             self.stdout.write(f"{name:14} {fact}")
-        for kind, names in registered().items():
+        for kind, names in names_registered().items():
             if names or kind == "tools":
                 self.stdout.write(f"{kind:14} {', '.join(names) or 'none'}")
         for problem in report.problems:

@@ -8,13 +8,16 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from ai_assistant import conf
+from ai_assistant.configuration.module_problems import module_problems
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.models.usage import UsageLedger
+from ai_assistant.modules.resolve import module_ids
 from ai_assistant.providers.readiness import missing_of
 from ai_assistant.render.html.transcript.entries import Entry
+from ai_assistant.safety.identity.permissions import may_view_prompts
 
 CHANGES = 5  # that are listed
 FAILED = (RunState.FAILED, RunState.NEEDS_REVIEW)
@@ -34,6 +37,9 @@ def overview_entry(user: Any) -> Entry:
         entry["failed"] = _failed(today)
     if user.has_perm("ai_assistant.view_changeset"):
         entry["changed"] = _changed(today)
+    if user.has_perm("ai_assistant.view_module"):
+        entry["modules"] = {"ids": module_ids(), "problems": module_problems()}
+    entry["shows_prompts"] = may_view_prompts(user)
     return entry
 
 

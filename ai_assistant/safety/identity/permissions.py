@@ -17,6 +17,8 @@ USE = "ai_assistant.use_assistant"
 SHARE = "ai_assistant.share_conversation"
 READ_SHARED = "ai_assistant.view_shared_conversations"
 
+VIEW_PROMPTS = "ai_assistant.view_prompts"
+
 GROUPS = """
 SELECT {groups}.{key}, {groups}.name FROM {groups}
 JOIN {through} ON {groups}.{key} = {through}.{group} WHERE {through}.{user} = %s
@@ -44,6 +46,11 @@ def may_read_shared(user: Any) -> bool:
     """Return whether `user` may read what others have shared; staff only, always."""
     is_staff = bool(getattr(user, "is_staff", False))
     return is_staff and may_use(user) and user.has_perm(READ_SHARED)
+
+
+def may_view_prompts(user: Any) -> bool:
+    """Return whether `user` may see what the model is told for others."""
+    return may_view(user) and user.has_perm(VIEW_PROMPTS)
 
 
 def may_call(user: Any, tool: ToolDefinition) -> bool:

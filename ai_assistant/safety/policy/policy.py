@@ -2,7 +2,8 @@
 Decide whether a tool runs, asks first, or is refused.
 
 All rules of the site for a tool are considered: deny goes before ask, and ask before
-allow. Without any, the tool's own policy counts, then its effect.
+allow. Without any, the tool's own policy counts, then its effect. Rules of the admin
+are never less strict than a tool's own policy, unless its code allows that.
 """
 
 import logging
@@ -113,12 +114,52 @@ def tool_verdict(
     ImproperlyConfiguredAssistant if the settings or the tool have anything but allow,
     ask or deny.
     """
-    rules = [rule for rule in site_rules() if rule.is_of(tool.name, module)]
+    rules = rules_for(tool, module)
     if any(rule.group_id is not None for rule in rules):
         own = groups_of(user) if user is not None else ()
         rules = [
             rule for rule in rules if rule.group_id is None or rule.group_id in own
         ]
+    return _verdict(tool, rules)
+
+
+def verdict_by_group(tool: ToolDefinition, module: str = "") -> dict[str, Verdict]:
+    """Return the verdict for everybody, as "", and for each group with rules of its own."""
+    rules = rules_for(tool, module)
+    names = dict.fromkeys(rule.group for rule in rules if rule.group_id is not None)
+    return {
+        name: _verdict(tool, [rule for rule in rules if rule.group in ("", name)])
+        for name in ("", *names)
+    }
+
+
+def decision_label(verdict: Verdict) -> str:
+    """Return what is decided, as the form of a rule calls it."""
+    return str(PolicyRule.Decision(verdict.decision).label)
+
+
+def rules_for(tool: ToolDefinition, module: str = "") -> list[Rule]:
+    """Return the rules for a tool on pages of a module, for one group or another."""
+    return [
+        rule
+        for rule in site_rules()
+        if rule.is_of(tool.name, module) and not loosens(tool, rule)
+    ]
+
+
+def loosens(tool: ToolDefinition, rule: Rule) -> bool:
+    """
+    Return whether a rule of the admin is less strict than the tool's own code.
+
+    Such a rule does not count, unless the tool is marked as `configurable`.
+    """
+    own = tool.approval.policy
+    if rule.row is None or tool.approval.configurable or own not in STRICTEST:
+        return False
+    return STRICTEST.index(rule.decision) > STRICTEST.index(own)
+
+
+def _verdict(tool: ToolDefinition, rules: list[Rule]) -> Verdict:
     rule = min(rules, key=lambda rule: STRICTEST.index(rule.decision), default=None)
     verdict = _by_rule(rule) if rule is not None else _by_tool(tool)
     if verdict.decision == "allow" and tool.effect == "destructive":

@@ -19,7 +19,7 @@ from ai_assistant.context.page_items import place_title
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.engine.queries import run_of_code, waits_for_person
 from ai_assistant.engine.service import RunScope
-from ai_assistant.modules.resolve import is_page_open, module_by_id, module_for
+from ai_assistant.modules.resolve import is_of_site, is_page_open, module_for, module_of
 from ai_assistant.providers.readiness import missing_of
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
@@ -108,7 +108,7 @@ def _is_left(scope: RunScope, path: str) -> bool:
     if not _is_own(scope):
         return not scope.run.is_final
     here, there = page_info(path), scope.context.page
-    is_same_module = module_for(here) is scope.module
+    is_same_module = module_for(here, scope.user).id == scope.module.id
     return not is_same_module or there.object_id != here.object_id
 
 
@@ -120,7 +120,7 @@ def _label(scope: RunScope) -> str:
 
 
 def _is_own(scope: RunScope) -> bool:
-    return scope.module.id in registry.modules()
+    return is_of_site(scope.module)
 
 
 def _bare(path: str) -> str:
@@ -169,7 +169,7 @@ def allowed_here(context: RunContext, *, readonly: bool) -> str:
     """
     try:
         page = find_page(context.page_path)
-        module = module_by_id(context.module)
+        module = module_of(context)
         if page is None or page.model_admin is None or not are_enabled(context):
             return ""
         if not is_page_open(page, module, context.user):

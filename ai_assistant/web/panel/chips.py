@@ -81,13 +81,13 @@ def chips_of(context: RunContext) -> Chips:
 
 def looks_only(context: RunContext) -> bool:
     """Return whether nothing can be changed from the page of `context` at all."""
-    found = read_only(module_for(context.page), context)
+    found = read_only(module_for(context.page, context.user), context)
     return found is not None and found.is_of_all
 
 
 def why_read_only(context: RunContext) -> str:
     """Return the sentence that says why nothing may be changed there, or nothing."""
-    found = read_only(module_for(context.page), context)
+    found = read_only(module_for(context.page, context.user), context)
     return found.banner if found else ""
 
 

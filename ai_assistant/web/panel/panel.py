@@ -29,7 +29,7 @@ from ai_assistant.engine.queries import (
 )
 from ai_assistant.engine.service import cannot_execute, nothing_works
 from ai_assistant.models import clock
-from ai_assistant.modules.resolve import page_context
+from ai_assistant.modules.resolve import module_by_id, module_of, page_context
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import origin_page
@@ -208,6 +208,7 @@ class Panel:
     usage: str = ""  # what the conversation has used
     is_shared: bool = False  # others may read it
     agents: dict[str, str] = field(default_factory=dict)  # to choose from, by name
+    agent_of_page: str = ""  # of a conversation that begins there
 
     @property
     def urls(self) -> dict[str, str]:
@@ -231,9 +232,11 @@ class Panel:
     def profile(self) -> str:
         """Return the profile that the user chose for the conversation."""
         run = self.thread.run
-        if run is None or run.profile == self._profile_of_agent:
+        if run is None:
             return DEFAULT
-        return run.profile
+        of_module = module_by_id(run.module).configured.profile
+        is_chosen = run.profile not in (self._profile_of_agent, of_module)
+        return run.profile if is_chosen else DEFAULT
 
     @property
     def _profile_of_agent(self) -> str:
@@ -243,7 +246,7 @@ class Panel:
     @property
     def agent(self) -> str:
         """Return the name of the conversation's agent; empty for none."""
-        return self.thread.run.agent if self.thread.run else ""
+        return self.thread.run.agent if self.thread.run else self.agent_of_page
 
     @property
     def model_label(self) -> str:
@@ -363,7 +366,10 @@ def _agents(panel: Panel, user: Any) -> dict[str, str]:
     """Return the labels of the agents to choose from, by name; none if there are none."""
     if not has_agents() and not panel.agent:
         return {}
-    offered = dict(resolve(page_context(user, panel.page.path)).agents)
+    context = page_context(user, panel.page.path)
+    offered = dict(resolve(context).agents)
+    wanted = module_of(context).configured.agent
+    panel.agent_of_page = wanted if wanted in offered else ""
     own = agent_named(panel.agent)
     if own is not None:  # it stays, on pages where it is not offered too
         offered.setdefault(own.name, own)

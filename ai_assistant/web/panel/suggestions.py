@@ -27,7 +27,7 @@ from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import registered_parts
 from ai_assistant.engine.service import written_suggestions
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
-from ai_assistant.modules.resolve import is_page_open, module_by_id, page_context
+from ai_assistant.modules.resolve import is_page_open, module_of, page_context
 from ai_assistant.registry import registry
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.permissions import may_call
@@ -67,7 +67,7 @@ def suggestions_of(
 
     Then come the sentences of its view, its module and its ModelAdmin. `readonly`: what is opened there is not to be changed.
     """
-    page, module = find_page(context.page_path), module_by_id(context.module)
+    page, module = find_page(context.page_path), module_of(context)
     if not is_page_open(page, module, context.user):
         return []
     nothing: list[str] = []

@@ -222,7 +222,7 @@ def _submission(request: HttpRequest) -> Submission:
         look_only=request.POST.get("look_only") == "1",
         steers=request.POST.get("steers") == "1",
         profile=read_profile(request),
-        agent=request.POST.get("agent", ""),
+        agent=request.POST.get("agent"),
         arguments=read_arguments(request),
     )
 

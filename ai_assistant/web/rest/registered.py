@@ -1,7 +1,6 @@
 """What is registered for the caller, and the commands of their own."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
 from typing import Any
 
 from rest_framework import serializers
@@ -10,6 +9,11 @@ from rest_framework.response import Response
 
 from ai_assistant.configuration.command_arguments import command_schema, schema_problem
 from ai_assistant.configuration.own_commands import delete_named, save_own
+from ai_assistant.configuration.registered import (
+    RegisteredPart,
+    limits_of,
+    registered_parts,
+)
 from ai_assistant.configuration.setup import TAUGHT, of_user, registered_commands
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.modules.base import ContextModule, tool_name
@@ -19,20 +23,8 @@ from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.tools.arguments import function_schema, schema_error
 from ai_assistant.types import PromptCommand, ToolDefinition
 from ai_assistant.types.hook import Hook
-from ai_assistant.types.teaching import Placement
 from ai_assistant.web.rest.base import ApiView, operation
 from ai_assistant.web.rest.serializers import Body, ReadSerializer, Text
-
-NOT_SAID = ("available",)  # of a placement: code
-
-
-def limits_of(placement: Placement) -> dict[str, str]:
-    """Return what limits a placement, without conditions in code."""
-    return {
-        name: value
-        for name, value in asdict(placement).items()
-        if value and name not in NOT_SAID
-    }
 
 
 class CommandSerializer(ReadSerializer):
@@ -158,8 +150,8 @@ class ModuleSerializer(ReadSerializer):
     label = serializers.CharField(source="module.label")
     matches = serializers.ListField(
         child=serializers.CharField(),
-        source="module.matches",
-        help_text="Names of views; `*` matches anything.",
+        help_text="Names of views; `*` matches anything. Of one made in the admin also "
+        "models, as `app.model`.",
     )
     tools = serializers.ListField(
         child=serializers.CharField(),
@@ -227,19 +219,28 @@ class RegistryView(ApiView):
         Tools by permission and policy; a page may offer fewer of them. Modules of which
         the user may call no tool are left out, with their suggestions.
         """
-        tools = list(_tools(request.user))
-        modules = list(_modules({tool.name for tool in tools}))
+        parts = registered_parts()
+        tools = list(_tools(request.user, parts["tools"]))
+        own = {tool.name for tool in tools}
+        modules = list(_modules(own, parts["modules"]))
         suggestions = {
             str(text) for module, _may in modules for text in module.suggestions
         }
         values = {
-            "context": sorted(registry.contexts()),
+            "context": [part.name for part in parts["context"]],
             "tools": tools,
-            "modules": [{"module": module, "tools": may} for module, may in modules],
+            "modules": [
+                {
+                    "module": module,
+                    "matches": [*(module.matches or module.configured.pages)],
+                    "tools": may,
+                }
+                for module, may in modules
+            ],
             "suggestions": sorted(suggestions),
         }
         values |= {
-            kind: of_user(parts(), request.user) for kind, parts in TAUGHT.items()
+            kind: of_user(taught(), request.user) for kind, taught in TAUGHT.items()
         }
         values["hooks"] = registry.hooks()
         return Response(
@@ -247,18 +248,20 @@ class RegistryView(ApiView):
         )
 
 
-def _tools(user: Any) -> Iterable[ToolDefinition]:
-    for _name, tool in sorted(registry.tools().items()):
+def _tools(user: Any, parts: list[RegisteredPart]) -> Iterable[ToolDefinition]:
+    for tool in (part.part for part in parts):
         if tool.display.renders_only or schema_error(tool) or not may_call(user, tool):
             continue
         if tool_verdict(tool, user=user).decision != "deny":
             yield tool
 
 
-def _modules(callable_: Collection[str]) -> Iterable[tuple[ContextModule, list[str]]]:
+def _modules(
+    callable_: Collection[str], parts: list[RegisteredPart]
+) -> Iterable[tuple[ContextModule, list[str]]]:
     """Return the modules of which something can be called, with the names of that."""
-    for _id, module in sorted(registry.modules().items()):
-        names = [tool_name(tool) for tool in module.tools]
-        may = [name for name in names if name in callable_]
+    for module in (part.part for part in parts):
+        names = [*map(tool_name, module.tools), *module.configured.tools]
+        may = [name for name in dict.fromkeys(names) if name in callable_]
         if may or not names:
             yield module, may

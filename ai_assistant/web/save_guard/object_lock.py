@@ -55,7 +55,7 @@ def _of_root(request: HttpRequest, page: SitePage) -> str:
     """Return who works on the object to which that of the page belongs; or ""."""
     if page.info.action == "changelist":
         return ""
-    root = other_root(page, module_for(page.info), request.user)
+    root = other_root(page, module_for(page.info, request.user), request.user)
     if root is None:
         return ""
     return _sentence(root._meta, at_work_on(type(root), [root.pk]).first())

@@ -43,6 +43,7 @@ class TestGetObject:
                 read(boss, shop.sea)
             return len(asked)
 
+        queries()  # with the rows of modules, which a process reads once
         before = queries()
         shelf = shop.sea.shelf
         for number in range(20):

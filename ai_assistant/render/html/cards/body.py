@@ -122,6 +122,7 @@ SOURCES = {
     "site": gettext_lazy("the site"),
     "profile": gettext_lazy("the profile"),
     "agent": gettext_lazy("the agent"),
+    "module": gettext_lazy("the module"),
     "conversation": gettext_lazy("the conversation"),
 }
 STEP = ("index", "model", "finish_reason", "created_at")

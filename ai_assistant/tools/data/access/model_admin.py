@@ -17,6 +17,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.modules.resolve import module_of
 from ai_assistant.safety.policy import admin_pages, sensitive
 from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.text.unicode import join_surrogates
@@ -136,6 +137,7 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
     the admin, is opted out, is sensitive or may not be seen.
     """
     label = model[: LABEL_CHARS + 1].lower()
+    check_model(context, label)
     models = (item for item in apps.get_models() if item._meta.label.lower() == label)
     if found_model := next(models, None):
         access = _first(sites_of(context), found_model, _asking(context), perm=perm)
@@ -146,6 +148,16 @@ def find_access(context: RunContext, model: str, *, perm: str = "") -> AdminAcce
         f"may see.{_similar_models(context, model[:LABEL_CHARS])} list_models lists "
         "all of them."
     )
+
+
+def check_model(context: RunContext, label: str) -> None:
+    """Raise ModelRetry if the row of the page's module leaves out a model."""
+    models = module_of(context).configured.models
+    if models and label not in models:
+        raise ModelRetry(
+            f"On this page the tools for rows work with these models only: "
+            f"{', '.join(models)}."
+        )
 
 
 def access_of(user: Any, model: type[Model], *, perm: str = "") -> AdminAccess | None:
@@ -159,6 +171,11 @@ def visible_models(context: RunContext) -> list[AdminAccess]:
     sites = sites_of(context)
     registered = {model for site in sites for model in site._registry}
     asking = _asking(context)
+    limits = module_of(context).configured
+    if limits.models:
+        registered = {
+            one for one in registered if one._meta.label_lower in limits.models
+        }
     visible = (_first(sites, model, asking) for model in registered)
     return sorted(filter(None, visible), key=lambda access: access.label)
 

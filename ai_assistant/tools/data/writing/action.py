@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import Changes
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.modules.resolve import module_of
 from ai_assistant.tools.adapters.admin_actions import (
     BUILT_IN,
     action_request,
@@ -33,6 +34,7 @@ ACTIONS_NAMED = 30
 def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Changes:
     """Return the objects passed to the action; a trial tells its effect."""
     access = find_access(context, model)
+    _check_choice(context, access, action)
     request, function = _action(access, action, ids)
     objects = chosen_rows(access, ids, "changelist")
     title = _("%(action)s: %(objects)s") % {
@@ -53,6 +55,15 @@ def preview_action(context: RunContext, model: str, action: str, ids: Ids) -> Ch
         needs_trial=may_try_out(access)
         and getattr(function, "assistant_tries_out", True) is not False,
     )
+
+
+def _check_choice(context: RunContext, access: AdminAccess, action: str) -> None:
+    """Raise ModelRetry if the row of the page's module leaves out an action."""
+    actions = module_of(context).configured.actions
+    if actions and f"{access.label}.{action}" not in actions:
+        raise ModelRetry(
+            f"On this page these actions can be carried out only: {', '.join(actions)}."
+        )
 
 
 def _action(
@@ -100,6 +111,7 @@ def run_admin_action(
 ) -> ToolResult:
     """Carry out an action of the list on objects. describe_model tells the actions."""
     access = find_access(context, model)
+    _check_choice(context, access, action)
     request, function = _action(access, action, ids)
     record_rows_before(chosen_rows(access, ids, "changelist"), ())
     objects = chosen_objects(access.model_admin, request, [*map(str, ids)])

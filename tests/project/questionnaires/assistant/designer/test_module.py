@@ -1,7 +1,8 @@
 import pytest
 from django.contrib.auth.models import Permission
 
-from ai_assistant.modules.resolve import module_by_id, module_for
+from ai_assistant.modules.resolve import module_for
+from ai_assistant.registry import registry
 from project.questionnaires.assistant.designer.documentation import (
     read_core_documentation,
 )
@@ -9,7 +10,9 @@ from project.questionnaires.assistant.designer.outline import MAX_CHARS, outline
 from project.questionnaires.models import Question
 from tests.project.questionnaires.assistant.designer.conftest import page_of
 
-DESIGNER = module_by_id("designer")
+pytestmark = pytest.mark.django_db
+
+DESIGNER = registry.modules()["designer"]
 PAGES = ("questionnaire", "section", "question")
 
 

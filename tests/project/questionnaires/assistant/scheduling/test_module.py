@@ -1,8 +1,11 @@
 import pytest
 
-from ai_assistant.modules.resolve import module_by_id, module_for
+from ai_assistant.modules.resolve import module_for
+from ai_assistant.registry import registry
 
-SCHEDULING = module_by_id("scheduling")
+pytestmark = pytest.mark.django_db
+
+SCHEDULING = registry.modules()["scheduling"]
 
 
 class TestSchedulingModule:

@@ -1,0 +1,1 @@
+"""The pages of modules: their form, what they select, and what is decided there."""

@@ -1,0 +1,259 @@
+"""The form of a module: what is wrong is said at its field."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.admin.widgets import FilteredSelectMultiple
+from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ai_assistant.admin.modules import choices
+from ai_assistant.configuration.module_problems import (
+    agent_error,
+    profile_error,
+    selected_errors,
+    selected_pages,
+)
+from ai_assistant.models.module import Module, page_errors
+from ai_assistant.modules.base import FEATURES, NOT_BUILT, ContextModule
+from ai_assistant.modules.configured import may_set
+from ai_assistant.modules.pages import Selected
+from ai_assistant.modules.resolve import DEFAULT, registered_modules
+
+READ_ONLY = (
+    *("read_only", "read_only_permission", "read_only_field", "read_only_values"),
+    "read_only_reason",
+)
+PREFIX = "feature_"
+OFFERED = tuple(name for name in FEATURES if name not in NOT_BUILT)
+ON_OR_OFF = (
+    ("", gettext_lazy("as its code has it")),
+    ("on", gettext_lazy("on")),
+    ("off", gettext_lazy("off")),
+)
+HELP = {
+    "name": gettext_lazy(
+        "With the id of a module that an app has, this limits and extends that one. "
+        "With any other it is a module of its own."
+    ),
+    "group": gettext_lazy("For members of this group only. Empty: everybody."),
+    "priority": gettext_lazy("The higher one wins where two match a page equally."),
+    "pages": gettext_lazy(
+        "One a line: a model as “shop.order”, or the name of a view, with “*” for "
+        "anything: “admin:shop_order_*”."
+    ),
+    "text": gettext_lazy("Plain sentences. They are in the prompt of each step."),
+    "agent": gettext_lazy("For conversations that begin on its pages."),
+    "profile": gettext_lazy("The model that answers there. Empty: as without."),
+    "read_only_permission": gettext_lazy(
+        "As “shop.change_order”: who does not have it changes nothing there."
+    ),
+    "read_only_field": gettext_lazy("Of the object of the page, as “status”."),
+    "read_only_values": gettext_lazy("Separated by commas, as “paid, cancelled”."),
+    "read_only_reason": gettext_lazy("A sentence for the user, and for the model."),
+}
+
+
+class NamesField(forms.MultipleChoiceField):
+    """Names that are chosen from a list, and stored as words of a text."""
+
+    def clean(self, value: Any) -> str:
+        """Return the names as a text; whether they are there is said by the form."""
+        return "\n".join(map(str, value or ()))
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return the names of a stored text."""
+        return value.split() if isinstance(value, str) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Return whether other names are chosen."""
+        return {*(self.prepare_value(initial) or ())} != {*(data or ())}
+
+
+def names_field(label: Any, help_text: Any) -> NamesField:
+    """Return a field to choose names."""
+    widget = FilteredSelectMultiple(label, is_stacked=False)
+    return NamesField(
+        label=capfirst(label), help_text=help_text, widget=widget, required=False
+    )
+
+
+def feature_field(label: Any) -> forms.ChoiceField:
+    """Return a field that says on, off, or nothing."""
+    return forms.ChoiceField(label=capfirst(label), choices=ON_OR_OFF, required=False)
+
+
+class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
+    """A module that an app registers, or one made here; `maker` is who edits it."""
+
+    maker: Any = None
+
+    tools = names_field(
+        gettext_lazy("tools"),
+        gettext_lazy(
+            "With any, only these are left on its pages. None: as without the module."
+        ),
+    )
+    data_models = names_field(
+        gettext_lazy("models"),
+        gettext_lazy("The tools for rows work with these only. None: with all."),
+    )
+    actions = names_field(
+        gettext_lazy("admin actions"),
+        gettext_lazy("Only these are carried out. None: all that the user has."),
+    )
+    feature_ask_user = feature_field(gettext_lazy("asks questions"))
+    feature_plan = feature_field(gettext_lazy("shows a plan"))
+    feature_read_only_guard = feature_field(
+        gettext_lazy("changes nothing where the user may not")
+    )
+    feature_reasoning = feature_field(gettext_lazy("shows what the model thinks"))
+    feature_rollback = feature_field(gettext_lazy("undo brings back the whole object"))
+    feature_lock = feature_field(gettext_lazy("locks the object that it works on"))
+
+    class Meta:
+        model = Module
+        fields = (
+            *("name", "label", "group", "priority", "is_active", "pages", "text"),
+            *("tools", "data_models", "actions", "agent", "profile", *READ_ONLY),
+        )
+        help_texts: ClassVar = HELP
+        widgets: ClassVar = {
+            "pages": forms.Textarea(
+                attrs={"rows": 4, "class": "vLargeTextField", "spellcheck": "false"}
+            ),
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        row = self.instance
+        # A page that shows the row to who may not change it has no fields.
+        for name, made in self._choices(row).items():
+            if name in self.fields:
+                self.fields[name].choices = made  # type: ignore[attr-defined]
+                self.fields[name].widget.choices = made
+        for name, made in self._selects(row).items():
+            if name in self.fields:
+                self.fields[name].widget = forms.Select(choices=made)
+        for name in OFFERED:
+            stored = row.features.get(name) if isinstance(row.features, dict) else None
+            word = {True: "on", False: "off"}.get(stored, "")  # type: ignore[arg-type]
+            self.initial.setdefault(f"{PREFIX}{name}", word)
+
+    def _choices(self, row: Module) -> dict[str, choices.Choices]:
+        maker = self.maker
+        return {
+            "tools": choices.tool_choices(row.tools.split()),
+            "data_models": choices.model_choices(maker, row.data_models.split()),
+            "actions": choices.action_choices(maker, row.actions.split()),
+        }
+
+    def _selects(self, row: Module) -> dict[str, choices.Choices]:
+        return {
+            "agent": choices.agent_choices(row.agent),
+            "profile": choices.profile_choices(row.profile),
+        }
+
+    @cached_property
+    def code(self) -> ContextModule | None:
+        """The registered module that the row is for, or None."""
+        name = self.cleaned_data.get("name") or self.instance.name
+        return next((one for one in registered_modules() if one.id == name), None)
+
+    def clean_name(self) -> str:
+        """Refuse the id that stands for pages without a module."""
+        name: str = self.cleaned_data["name"]
+        if name == DEFAULT.id:
+            raise ValidationError(
+                _("“%(id)s” stands for pages without a module. Choose another id.")
+                % {"id": name}
+            )
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        """Say of each field what cannot be."""
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        row = self.instance
+        row.features = self._features(values)
+        name = values.get("name") or row.name
+        selected = self._selected(values)
+        found = {
+            "pages": self._pages_error(values, selected),
+            "tools": choices.tools_error(values["tools"].split(), self.maker, name),
+            "data_models": choices.unknown_error(
+                values["data_models"].split(),
+                dict(choices.model_choices(self.maker, ())),
+            ),
+            "actions": choices.unknown_error(
+                values["actions"].split(), dict(choices.action_choices(self.maker, ()))
+            ),
+            "agent": self._one(
+                values.get("agent"), lambda agent: agent_error(agent, name)
+            ),
+            "profile": self._one(values.get("profile"), profile_error),
+            "read_only_permission": self._one(
+                values.get("read_only_permission"), choices.permission_error
+            ),
+            "read_only_field": self._one(
+                values.get("read_only_field"),
+                lambda path: choices.field_error(path, selected),
+            ),
+        }
+        # What is off can always be kept: it offers nothing.
+        if values.get("is_active"):
+            for field, errors in found.items():
+                for error in errors:
+                    self.add_error(field if field in self.fields else None, error)
+        return values
+
+    @staticmethod
+    def _one(value: str | None, says: Any) -> Iterable[str]:
+        error = says(value) if value else ""
+        return [error] if error else []
+
+    # --- features ---
+
+    def _features(self, values: dict[str, Any]) -> dict[str, bool]:
+        said = {name: values.get(f"{PREFIX}{name}") for name in OFFERED}
+        features = {name: word == "on" for name, word in said.items() if word}
+        code = self.code or ContextModule()
+        for name, is_on in features.items():
+            if not may_set(code, name, is_on=is_on):
+                self.add_error(
+                    f"{PREFIX}{name}", self._feature_error(name, is_on=is_on)
+                )
+        return features
+
+    def _feature_error(self, name: str, *, is_on: bool) -> str:
+        if is_on:
+            return _(
+                "The code of this module has no snapshots that would bring it back."
+            )
+        return _("This protects rows: only code may let it be switched off.")
+
+    # --- pages ---
+
+    def _selected(self, values: dict[str, Any]) -> Selected:
+        return selected_pages(
+            Module(
+                name=values.get("name") or self.instance.name or "-",
+                pages=values.get("pages", ""),
+                priority=values.get("priority") or 0,
+                group=values.get("group"),
+            )
+        )
+
+    def _pages_error(self, values: dict[str, Any], selected: Selected) -> Iterable[str]:
+        pages = values.get("pages", "")
+        if self.code is not None:
+            said = _("An app has this module, and says on which pages it is.")
+            return [said] if pages.strip() else []
+        if not pages.strip():
+            return [_("Say on which pages it is.")]
+        if [*page_errors(pages)]:
+            return []  # the row itself says it
+        return [*selected_errors(selected)]
