@@ -21,6 +21,7 @@ from ai_assistant.admin.conversations import (
 )
 from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
+from ai_assistant.admin.profiles import ProfileAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
@@ -35,6 +36,7 @@ __all__ = [
     "InstructionAdmin",
     "MemoryAdmin",
     "PolicyRuleAdmin",
+    "ProfileAdmin",
     "PromptCommandAdmin",
     "RunAdmin",
     "SkillAdmin",

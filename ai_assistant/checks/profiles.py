@@ -24,7 +24,7 @@ TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL", "FA
 def check_profiles() -> Iterator[CheckMessage]:
     """Yield what keeps the model from answering."""
     profiles = conf.get("PROFILES")
-    if "default" not in profiles:
+    if "default" not in {**profiles, **conf.profiles()}:
         yield problem(
             "ai_assistant.E010",
             "AI_ASSISTANT['PROFILES'] has no profile 'default'.",
@@ -40,6 +40,8 @@ def check_profiles() -> Iterator[CheckMessage]:
             )
     yield from _fallbacks(profiles)
     for name, profile in profiles.items():
+        if "ROW" in conf.profiles().get(name, {}):
+            continue  # a profile of the admin has its place; the doctor looks at those
         messages = list(_wrong_form(name, profile))
         yield from messages or chain(_model(name, profile), _provider(name, profile))
 
@@ -98,7 +100,8 @@ def _model(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
         yield problem(
             "ai_assistant.W011",
             f"{conf.typed('PROFILES', name, 'MODEL')} is not set: no message can be answered.",
-            "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
+            "Set it to a litellm model name, for example 'openai/gpt-5-mini', or add a "
+            "model profile in the admin.",
         )
     elif key_is_missing(profile):
         yield problem(

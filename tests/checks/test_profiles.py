@@ -74,7 +74,8 @@ class TestModel:
         assert only() == (
             "ai_assistant.W011",
             f"{DEFAULT}['MODEL'] is not set: no message can be answered. | "
-            "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
+            "Set it to a litellm model name, for example 'openai/gpt-5-mini', or add "
+            "a model profile in the admin.",
         )
 
     def test_model_is_enough(self, profile):

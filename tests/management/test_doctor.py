@@ -19,7 +19,7 @@ from ai_assistant.management.registered import KINDS
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now
 from ai_assistant.registry import registry
-from ai_assistant.types import Provider, ReplyEnd, TextDelta, Usage
+from ai_assistant.types import Provider, ReplyEnd, TextDelta, ToolCallDelta, Usage
 
 pytestmark = pytest.mark.django_db
 
@@ -259,6 +259,8 @@ class Answers(Provider):
         if code := self.profile.get("FAILS"):
             raise ModelError(code, "of sk-secret")
         yield TextDelta(text="OK")
+        for tool in request.tools:
+            yield ToolCallDelta(index=0, name=tool["function"]["name"])
         yield ReplyEnd(finish_reason="stop", usage=Usage())
 
 
@@ -282,7 +284,7 @@ class TestTry:
 
         assert code == 1
         assert "doctor.try: The model did not answer: bad_key" in text
-        assert "has to check the key" in text
+        assert "The provider refused the key." in text
 
     def test_nothing_is_called_unasked(self, profile):
         own = {"PROVIDER": f"{__name__}.Answers", "FAILS": "bad_key"}
