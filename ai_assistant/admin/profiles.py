@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminTextInputWidget
 from django.db import connections, router
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
@@ -81,7 +82,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         label=gettext_lazy("Remove the key"), required=False
     )
     provider = forms.ChoiceField(
-        label=gettext_lazy("provider"),
+        label=gettext_lazy("Provider"),
         required=False,
         choices=[(name, name or gettext_lazy("By the model")) for name in PROVIDERS],
     )
@@ -197,7 +198,6 @@ class ProfileAdmin(ManagedAdmin):
     """Model profiles, for users with the admin's own permissions for them."""
 
     form = ProfileForm
-    change_form_template = "ai_assistant/admin/profile_form.html"
     list_display = ("name", "label", "model", "state", "is_active", "in_settings")
     list_filter = ("is_active",)
     search_fields = ("name", "label", "model")
@@ -249,6 +249,8 @@ class ProfileAdmin(ManagedAdmin):
     ) -> Any:
         """Say what belongs into each field."""
         kwargs.setdefault("help_text", HELP.get(db_field.name, ""))
+        if db_field.name in {"model", "api_base"}:
+            kwargs["widget"] = AdminTextInputWidget(attrs={"class": "vLargeTextField"})
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     @method_decorator(sensitive_post_parameters(SECRET))

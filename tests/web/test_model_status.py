@@ -1,6 +1,7 @@
 """Where no model can answer, the panel says so before the first question."""
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from tests.web.markup import all_with, one_with
@@ -28,6 +29,10 @@ def drawn(browser):
     return draw
 
 
+def give(user, codename):
+    user.user_permissions.add(Permission.objects.get(codename=codename))
+
+
 @pytest.fixture
 def root(people):
     people["ada"].is_superuser = True
@@ -49,6 +54,18 @@ class TestNotice:
         assert "an administrator has to set up its model" in html
         assert "NO_SUCH_KEY" not in html
         assert not all_with(html, href=reverse("ai_assistant:model"))
+
+    def test_who_may_set_it_up_is_led_to_the_form(self, drawn, browser, people):
+        give(people["bob"], "add_profile")
+
+        html = drawn("bob")
+
+        (link,) = (a for a in all_with(html, href=None) if "profile/add/?" in a["href"])
+        page = browser("bob").get(link["href"]).content.decode()
+        assert "NO_SUCH_KEY is missing" in html
+        assert not all_with(html, href=reverse("ai_assistant:model"))
+        assert one_with(page, id="id_name")["value"] == "default"
+        assert one_with(page, id="id_model")["value"] == "openai/x"
 
     def test_dot_is_told_and_nothing_is_offered(self, drawn):
         html = drawn("ada")
