@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage
 from ai_assistant import conf
 from ai_assistant.checks.messages import problem
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.providers.base import provider_path
+from ai_assistant.providers.base import TIMES, provider_path
 from ai_assistant.providers.litellm import LiteLLMProvider
 from ai_assistant.providers.openai_compatible.connections import PACKAGES
 from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
@@ -77,7 +77,9 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
                 f"{conf.typed('PROFILES', name, key)} {wrong}",
                 "docs/settings.md shows a profile.",
             )
-        elif key == "WINDOW_TOKENS" and not _is_count(value):
+        elif (key == "WINDOW_TOKENS" and not _is_count(value)) or (
+            key in TIMES and not _is_time(value)
+        ):
             yield _error(conf.typed("PROFILES", name, key), value, "a number above 0")
         elif key == "OPTIONS" and not isinstance(value, Mapping):
             yield _error(conf.typed("PROFILES", name, key), value, "a dict")
@@ -85,6 +87,10 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _error(place: str, value: object, expected: str) -> CheckMessage:

@@ -12,7 +12,7 @@ from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, StoredProfiles
 from ai_assistant.models.profile import Profile
 from ai_assistant.providers.addresses import form_problem, is_allowed, private_host
-from ai_assistant.providers.base import OF_ROW, PROBLEM
+from ai_assistant.providers.base import OF_ROW, PROBLEM, may_call
 from ai_assistant.providers.openai_compatible.servers import OPTIONAL
 from ai_assistant.providers.prices import INPUT, OUTPUT
 from ai_assistant.providers.reasoning import reasoning_problem
@@ -127,6 +127,11 @@ def _address(row: Profile) -> str:
         return ""
     if problem := form_problem(row.api_base):
         return problem
+    if not may_call({**profile_of(row), "API_BASE": row.api_base}):
+        return _(
+            "Only the provider “direct” calls a base URL, since it follows no redirect: "
+            "choose it, or write the model as “openai/” and its name."
+        )
     vendor, slash, _name = row.model.partition("/")
     if slash and vendor not in BY_KEY:
         sentence = _(

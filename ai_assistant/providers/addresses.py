@@ -76,12 +76,27 @@ def private_host(base: str) -> str:
 
 
 async def check_address(base: str) -> None:
-    """Raise ModelError `blocked_host` if a base URL is private and not allowed."""
+    """
+    Raise ModelError `blocked_host` if a base URL is private and not allowed.
+
+    Its name may lead elsewhere a moment later: see `leads_inside`.
+    """
     wrong = form_problem(base)
     host = "" if wrong else await asyncio.to_thread(private_host, base)
     if wrong or host:
         detail = f"{host!r} is private, and MODEL_HOSTS does not name it."
         raise ModelError("blocked_host", wrong or detail)
+    parts = _parts(base)
+    if parts is not None and not is_allowed(base):
+        _public.add(_host(parts))
+
+
+_public: set[str] = set()  # hosts of profiles of the admin, that have to stay public
+
+
+def leads_inside(host: str, found: Iterable[str]) -> bool:
+    """Return whether one of these hosts, as it is connected to, leads inside."""
+    return host.rstrip(".").lower() in _public and _is_private(host, found)
 
 
 def _parts(base: str) -> SplitResult | None:

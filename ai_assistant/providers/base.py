@@ -8,7 +8,7 @@ from typing import Any
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
-from ai_assistant.providers.addresses import AddressChecked
+from ai_assistant.providers.addresses import AddressChecked, is_allowed
 from ai_assistant.providers.openai_compatible.connections import (
     is_installed as is_direct_installed,
 )
@@ -57,9 +57,21 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
     Raise ModelError `not_configured` if the profile names none that can be had.
     """
     provider = _provider_of(profile)
-    if profile.get(OF_ROW) and profile.get("API_BASE"):
-        return AddressChecked(profile, provider)
-    return provider
+    base = str(profile.get("API_BASE") or "")
+    if not profile.get(OF_ROW) or not base:
+        return provider
+    if not may_call(profile):
+        raise ModelError("blocked_host", "Only the provider 'direct' calls it.")
+    return AddressChecked(profile, provider)
+
+
+def may_call(profile: Mapping[str, Any]) -> bool:
+    """
+    Return whether the provider of a row may call its base URL.
+
+    litellm follows redirects, so that it is kept to hosts that MODEL_HOSTS names.
+    """
+    return provider_path(profile) == DIRECT or is_allowed(str(profile["API_BASE"]))
 
 
 def _provider_of(profile: Mapping[str, Any]) -> Provider:

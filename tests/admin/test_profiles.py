@@ -201,9 +201,9 @@ class TestForm:
                 "not both",
             ),
             (
-                {"model": "vertex_ai/x", "api_base": "https://example.com"},
+                {"model": "anthropic/x", "api_base": "https://example.com"},
                 "api_base",
-                "Models of “vertex_ai”",
+                "Only the provider “direct” calls a base URL",
             ),
         ],
     )

@@ -96,15 +96,16 @@ class TestJSON:
         ]
 
     def test_problem_says_what_to_do(self, settings):
-        del settings.CHANNEL_LAYERS
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
 
         code, found = told()
 
         assert code == 1
         assert found["ok"] is False
         assert found["problems"][0] == (
-            "ai_assistant.E040: CHANNEL_LAYERS has no layer 'default'. Set it to "
-            "{'default': {'BACKEND': 'channels.layers.InMemoryChannelLayer'}}."
+            "ai_assistant.E041: CHANNEL_LAYERS['default'] names 'no_layer.Layer', which "
+            "cannot be imported: No module named 'no_layer' Correct the path, or: pip "
+            "install 'ai-assistant[redis]'."
         )
 
 
@@ -131,12 +132,12 @@ class TestText:
         )
 
     def test_several_problems(self, settings):
-        del settings.CHANNEL_LAYERS
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY": {"x": "maybe"}}
 
         _, text = doctor()
 
-        assert "2 of the problems above prevent it." in text
+        assert "3 of the problems above prevent it." in text
 
     def test_warning_keeps_no_chat_from_working(self, settings):
         settings.AI_ASSISTANT = {

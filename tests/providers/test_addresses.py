@@ -6,6 +6,7 @@ import pytest
 
 from ai_assistant.exceptions import ModelError
 from ai_assistant.providers.addresses import check_address, form_problem, private_host
+from ai_assistant.providers.readiness import try_model
 
 PRIVATE = (
     *("127.0.0.1", "127.1", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1"),
@@ -65,6 +66,32 @@ class TestPrivate:
             await check_address("http://127.0.0.1:11434/v1")
         other = private_host("http://localhost:6379")
         assert other == ("" if allowed == "localhost" else "localhost")
+
+
+@pytest.mark.usefixtures("names")
+async def test_name_that_leads_inside_a_moment_later_is_not_called(
+    names, monkeypatch, model_server
+):
+    """It is public when it is looked up first, and private when it is called."""
+    names["rebound.example.com"] = "93.184.216.34"
+    real = check_address
+
+    async def checked(base):
+        await real(base)
+        names["rebound.example.com"] = "127.0.0.1"
+
+    monkeypatch.setattr("ai_assistant.providers.addresses.check_address", checked)
+    profile = {
+        "MODEL": "openai/x",
+        "API_BASE": f"https://rebound.example.com:{model_server.port}/v1",
+        "API_KEY": "k",
+        "ROW": 1,
+    }
+
+    trial = await try_model(profile)
+
+    assert trial.code == "unreachable"
+    assert "leads to a private address now" in trial.detail
 
 
 class TestForm:
