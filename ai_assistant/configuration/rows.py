@@ -83,8 +83,9 @@ def forget() -> None:
     """Read all rows again when they are next needed."""
     global _rows  # noqa: PLW0603 - the cache of the process
     version.forget()
-    conf.use_stored_profiles(StoredProfiles())
-    _rows = Rows(-1, {})
+    if _rows.number:  # else there were none
+        conf.use_stored_profiles(StoredProfiles())
+        _rows = Rows(-1, {})
 
 
 def placement_of(row: ConfigurationRow) -> Placement:

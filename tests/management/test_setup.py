@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.broad]
 
 ROOT = Path(__file__).resolve().parents[2]
 # A page with the panel, one of the assistant's own, and the setup once more.
