@@ -13,7 +13,10 @@ from django.urls import resolve
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.debug import (
+    sensitive_post_parameters,
+    sensitive_variables,
+)
 
 from ai_assistant import conf
 from ai_assistant.admin.base import ManagedAdmin
@@ -109,6 +112,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
                 choices=[(name, name or _("none")) for name in ("", *others)]
             )
 
+    @method_decorator(sensitive_variables("key"))
     def clean_api_key(self) -> str:
         """Reject what no key is; nothing is told of it."""
         key: str = self.cleaned_data[SECRET]
@@ -130,6 +134,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
                 self.add_error("is_active", use)
         self._clean_key(row)
 
+    @method_decorator(sensitive_variables("key"))
     def _clean_key(self, row: Profile) -> None:
         key = self.cleaned_data.get(SECRET, "")
         if key and row.api_key_env:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, StoredProfiles
@@ -31,12 +32,14 @@ class ProfileKey:
     value: str = field(default="", repr=False)
 
 
+@sensitive_variables("key", "kept")
 def keep_key(row: Profile, key: str) -> None:
     """Put a key into a row, for the address and model that the row has now."""
     kept = json.dumps({"key": key, "for": row.destination})
     row.api_key_encrypted = encrypted(kept.encode(), PURPOSE) if key else ""
 
 
+@sensitive_variables("kept")
 def key_of(row: Profile) -> ProfileKey:
     """Return the key of a row, and whether it may be sent to where the row says."""
     if not row.api_key_encrypted:
@@ -56,6 +59,7 @@ def _destination_of(row: Profile) -> str:
         return ""
 
 
+@sensitive_variables("kept")
 def rotate_keys() -> tuple[int, list[str]]:
     """
     Encrypt all keys with the site's SECRET_KEY of now.
@@ -70,9 +74,9 @@ def rotate_keys() -> tuple[int, list[str]]:
         except CannotUnseal:
             unreadable.append(row.name)
             continue
-        row.api_key_encrypted = encrypted(kept, PURPOSE)
-        row.save(update_fields=["api_key_encrypted"])
-        count += 1
+        # Nothing else of the row is touched: what is wrong with it stays so.
+        anew = {"api_key_encrypted": encrypted(kept, PURPOSE)}
+        count += Profile.objects.filter(pk=row.pk).update(**anew)
     return count, unreadable
 
 
@@ -86,6 +90,15 @@ BY_KEY = frozenset(
         *("openai", "azure", "azure_ai", "anthropic", "mistral", "deepseek", "groq"),
         *("openrouter", "xai", "cohere", "together_ai", "fireworks_ai", "perplexity"),
         *("hosted_vllm", "lm_studio", "ollama", "ollama_chat", "litellm_proxy"),
+    }
+)
+# Those of a server of one's own: without a base URL litellm looks on this very machine, or
+# where a variable of its own says.
+LOCAL = frozenset(
+    {
+        *("ollama", "ollama_chat", "hosted_vllm", "vllm", "lm_studio", "llamafile"),
+        *("xinference", "docker_model_runner", "lemonade", "litellm_proxy", "triton"),
+        *("oobabooga", "petals", "infinity", "openai_like", "custom_openai", "nim"),
     }
 )
 # What OPTIONS of a row may have: fields of the request, and nothing about where it goes.
@@ -124,7 +137,7 @@ def _switched_off(row: Profile) -> str:
 
 def _address(row: Profile) -> str:
     if not row.api_base:
-        return ""
+        return local_problem(row)
     if problem := form_problem(row.api_base):
         return problem
     if not may_call({**profile_of(row), "API_BASE": row.api_base}):
@@ -145,6 +158,14 @@ def _address(row: Profile) -> str:
         )
         return sentence % {"host": host}
     return ""
+
+
+def local_problem(row: Profile) -> str:
+    """Return why a model, whose server would be looked for inside, needs a base URL."""
+    vendor = row.model.partition("/")[0]
+    if row.api_base or vendor not in LOCAL:
+        return ""
+    return _("Models of “%(vendor)s” need a base URL.") % {"vendor": vendor}
 
 
 def variable_problem(row: Profile) -> str:
@@ -227,6 +248,7 @@ def stored_profiles(rows: Iterable[Profile]) -> StoredProfiles:
     )
 
 
+@sensitive_variables("key", "values", "is_said")
 def profile_of(row: Profile) -> dict[str, Any]:
     """Return a row in the form of a profile of the settings."""
     key = key_of(row)
@@ -270,7 +292,7 @@ def _unusable(row: Profile, key: ProfileKey) -> Iterator[str]:
             "The key of profile “%(name)s” was entered for another address or provider. "
             "Enter it again."
         ) % {"name": row.name}
-    if problem := variable_problem(row):
+    if problem := variable_problem(row) or local_problem(row):
         yield problem
 
 

@@ -1,6 +1,7 @@
 """Model profiles are kept in the admin; a key goes in and never comes out."""
 
 import json
+import sys
 from io import StringIO
 
 import pytest
@@ -8,7 +9,9 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.core.management import call_command
+from django.core.signals import got_request_exception
 from django.urls import reverse
+from django.views.debug import ExceptionReporter
 
 from ai_assistant import conf
 from ai_assistant.configuration.profiles import key_of
@@ -90,6 +93,7 @@ class TestKey:
                 reverse("ai_assistant:model"),
                 reverse("admin:app_list", args=["ai_assistant"]),
                 "/admin/",
+                "/assistant/api/registry/",
             )
         ]
         dumped = StringIO()
@@ -166,17 +170,27 @@ class TestKey:
         refused = admin_client.post(change_url(row), posted())
         assert "Enter it again" in sentences(refused)["api_key"]
 
-    def test_database_error_page_hides_the_key(self, admin_client, monkeypatch):
+    def test_report_of_an_error_hides_the_key(self, admin_client, monkeypatch):
+        """As it is sent to ADMINS: what was posted, and the variables of each frame."""
         admin_client.raise_request_exception = False
+        reports = []
 
         def fail(*_):
             raise RuntimeError
 
-        monkeypatch.setattr(Profile, "save", fail)
+        def report(*, request, **_):
+            reporter = ExceptionReporter(request, *sys.exc_info())
+            reports.append(reporter.get_traceback_html())
+
+        monkeypatch.setattr("ai_assistant.safety.identity.session.site_key", fail)
+        got_request_exception.connect(report)
         answer = admin_client.post(ADD, posted(api_key=CANARY))
+        got_request_exception.disconnect(report)
 
         assert answer.status_code == 500
-        assert CANARY not in answer.content.decode()
+        (page,) = reports
+        assert "keep_key" in page
+        assert CANARY not in page
 
 
 class TestForm:
@@ -187,6 +201,7 @@ class TestForm:
             ({"api_base": "https://10.0.0.1/v1"}, "api_base", "a private address"),
             ({"api_base": "https://a:b@example.com"}, "api_base", "its own field"),
             ({"name": "default", "is_active": ""}, "is_active", "All conversations"),
+            ({"model": "ollama/x"}, "api_base", "need a base URL"),
             ({"fallback": "gone"}, "fallback", "no other profile “gone”"),
             ({"fallback": "mine"}, "fallback", "no other profile “mine”"),
             ({"options": '{"api_base": "x"}'}, "options", "cannot be set here"),

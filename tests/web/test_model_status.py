@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
+from ai_assistant.web.panel.banners import model_notice
 from tests.web.markup import all_with, one_with
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -84,6 +85,9 @@ class TestNotice:
 class TestPage:
     def test_nothing_is_said_of_a_model_that_has_all(self, drawn):
         assert "data-unset" not in one_with(drawn("ada"), id="aia-banner")
+
+    def test_nothing_is_said_of_a_profile_that_is_gone(self, people):
+        assert model_notice(people["ada"], "gone") is None
 
     def test_page_tells_what_is_missing_and_how_to_try(self, browser, without_key):
         answer = browser("ada").get(reverse("ai_assistant:model"))

@@ -230,6 +230,8 @@ class ModelNotice:
 
 def model_notice(user: Any, profile: str = DEFAULT) -> ModelNotice | None:
     """Return what to say before the first question, if `profile` cannot answer."""
+    if profile not in conf.profiles():
+        profile = DEFAULT  # with which a conversation goes on whose profile is gone
     missing = missing_of(profile)
     if not missing:
         return None
