@@ -4,40 +4,29 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from asgiref.sync import async_to_sync
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminTextInputWidget
 from django.db import connections, router
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils.decorators import method_decorator
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.debug import (
-    sensitive_post_parameters,
-    sensitive_variables,
-)
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
 
 from ai_assistant import conf
 from ai_assistant.admin.base import ManagedAdmin
-from ai_assistant.configuration.profiles import (
-    PROVIDERS,
-    keep_key,
-    key_of,
-    profile_of,
-    profile_problems,
-)
+from ai_assistant.admin.profile_form import SECRET, ProfileForm, uses_of
+from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
-from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.models.profile import Profile
-from ai_assistant.models.run import UNFINISHED, Run
 from ai_assistant.providers import price_list
 from ai_assistant.providers.prices import has_prices
 from ai_assistant.providers.readiness import Trial, missing_of, try_model
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.types import Usage
 
-SECRET = "api_key"  # noqa: S105 - the name of the field of the form
 HELP = {
     "name": gettext_lazy(
         "“default” answers unless another is chosen. With the name of a profile of the "
@@ -66,136 +55,6 @@ HELP = {
     "input_usd_per_mtok": gettext_lazy("Both, or none: then as litellm's list has it."),
     "options": gettext_lazy("Fields of the request, as JSON: {“temperature”: 0}."),
 }
-
-
-class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
-    """A profile, with a key that goes in and never comes out."""
-
-    api_key = forms.CharField(
-        label=gettext_lazy("API key"),
-        required=False,
-        strip=True,
-        max_length=4000,
-        # Its value is not in the page again, also after an error.
-        widget=forms.PasswordInput(
-            attrs={"class": "vTextField", "autocomplete": "new-password"}
-        ),
-    )
-    remove_key = forms.BooleanField(
-        label=gettext_lazy("Remove the key"), required=False
-    )
-    provider = forms.ChoiceField(
-        label=gettext_lazy("Provider"),
-        required=False,
-        choices=[(name, name or gettext_lazy("By the model")) for name in PROVIDERS],
-    )
-
-    class Meta:
-        model = Profile
-        fields = (
-            *("name", "model", "api_base", "api_key_env", "provider", "is_active"),
-            *("label", "fallback", "reasoning", "window_tokens", "first_byte_s"),
-            *("idle_s", "model_call_s", "input_usd_per_mtok", "output_usd_per_mtok"),
-            "options",
-        )
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.key_before = key_of(self.instance)
-        self.was_active = self.instance.pk is not None and self.instance.is_active
-        self.destination_before = self.instance.destination
-        if SECRET in self.fields:
-            self.fields[SECRET].help_text = _about_key(self.key_before.state)
-        if fallback := self.fields.get("fallback"):
-            others = sorted({*conf.profiles()} - {self.instance.name})
-            fallback.widget = forms.Select(
-                choices=[(name, name or _("none")) for name in ("", *others)]
-            )
-
-    @method_decorator(sensitive_variables("key"))
-    def clean_api_key(self) -> str:
-        """Reject what no key is; nothing is told of it."""
-        key: str = self.cleaned_data[SECRET]
-        if not key.isascii() or not key.isprintable() or " " in key:
-            raise forms.ValidationError(_("A key has no space and no such characters."))
-        return key
-
-    def _post_clean(self) -> None:
-        super()._post_clean()  # type: ignore[misc] # Django's own
-        if self.errors:
-            return
-        row: Profile = self.instance
-        if problems := profile_problems(row):
-            for name, problem in problems.items():
-                self.add_error(name if name in self.fields else None, problem)
-            return
-        if self.was_active and not row.is_active:
-            for use in uses_of(row.name):
-                self.add_error("is_active", use)
-        self._clean_key(row)
-
-    @method_decorator(sensitive_variables("key"))
-    def _clean_key(self, row: Profile) -> None:
-        key = self.cleaned_data.get(SECRET, "")
-        if key and row.api_key_env:
-            self.add_error(SECRET, _("Give a key or the name of a variable, not both."))
-        elif key:
-            keep_key(row, key)
-        elif self.cleaned_data.get("remove_key") or row.api_key_env:
-            keep_key(row, "")
-        elif problem := _key_problem(key_of(row).state):
-            self.add_error(SECRET, problem)
-
-
-def _about_key(state: str) -> str:
-    if state == "kept":
-        return _("There is one. It is not shown; enter another to replace it.")
-    return _key_problem(state) or _("It is stored encrypted, and never shown again.")
-
-
-def _key_problem(state: str) -> str:
-    if state == "elsewhere":
-        return _(
-            "The key was entered for another address or provider, and is not sent to "
-            "this one. Enter it again, or remove it."
-        )
-    if state == "unreadable":
-        return _(
-            "The key cannot be read with this site's SECRET_KEY. Enter it again, or "
-            "remove it."
-        )
-    return ""
-
-
-def uses_of(name: str) -> list[str]:
-    """Return what depends on a profile, in sentences."""
-    named = {"name": name}
-    found = [
-        _("The agent “%(agent)s” uses it.") % {"agent": agent.name}
-        for agent in registered_agents()
-        if agent.profile == name
-    ]
-    found += [
-        _("The profile “%(other)s” falls back to it.") % {"other": other}
-        for other, own in conf.profiles().items()
-        if own.get("FALLBACK") == name
-    ]
-    found += [
-        _("The setting %(setting)s names it.") % {"setting": setting}
-        for setting in ("TITLE_PROFILE", "SUMMARY_PROFILE")
-        if conf.get(setting) == name
-    ]
-    if name == conf.DEFAULT:
-        found.append(_("All conversations use “%(name)s” by default.") % named)
-    count = Run.objects.filter(profile=name, state__in=UNFINISHED).count()
-    if count:
-        sentence = ngettext(
-            "%(count)s run with it is under way.",
-            "%(count)s runs with it are under way.",
-            count,
-        )
-        found.append(sentence % {"count": count})
-    return found
 
 
 @admin.register(Profile)
@@ -290,7 +149,15 @@ class ProfileAdmin(ManagedAdmin):
         trial = async_to_sync(try_model)(_tested(row))
         self.message_user(request, _told(trial), _level(trial))
 
-    # --- columns ---
+    # --- the list ---
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Add the profiles of the settings, in whose place a row may be put."""
+        refresh()
+        of_settings = {"of_settings": list(_of_settings())}
+        return super().changelist_view(request, of_settings | (extra_context or {}))
 
     @admin.display(description=gettext_lazy("what is known"))
     def known(self, row: Profile) -> str:
@@ -300,11 +167,7 @@ class ProfileAdmin(ManagedAdmin):
     @admin.display(description=gettext_lazy("state"))
     def state(self, row: Profile) -> str:
         """Return what keeps the model from answering."""
-        if not row.is_active:
-            return _("switched off")
-        refresh()
-        missing = missing_of(row.name)
-        return _("%(what)s is missing") % {"what": missing} if missing else _("ready")
+        return _state(row.name) if row.is_active else _("switched off")
 
     @admin.display(description=gettext_lazy("in the settings too"), boolean=True)
     def in_settings(self, row: Profile) -> bool:
@@ -321,6 +184,20 @@ class ProfileAdmin(ManagedAdmin):
             if not conf.get("PROFILES").get(row.name, {}).get("MODEL"):
                 protected = [*protected, *uses_of(row.name)]
         return found, counts, needed, protected
+
+
+def _state(name: str) -> str:
+    missing = missing_of(name)
+    return _("%(what)s is missing") % {"what": missing} if missing else _("ready")
+
+
+def _of_settings() -> Iterator[dict[str, str]]:
+    rows = set(Profile.objects.values_list("name", flat=True))
+    for name, own in conf.get("PROFILES").items():
+        if name not in rows:
+            model = str(own.get("MODEL") or "")
+            query = urlencode({"name": name, "model": model})
+            yield {"name": name, "model": model, "query": query, "state": _state(name)}
 
 
 def _tested(row: Profile) -> dict[str, Any]:

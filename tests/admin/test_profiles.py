@@ -248,6 +248,19 @@ class TestForm:
         unknown = admin_client.get(change_url(other)).content.decode()
         assert "Its price is not known" in unknown
 
+    def test_list_has_the_profiles_of_the_settings_too(
+        self, admin_client, made, settings
+    ):
+        profiles = {"default": {}, "small": {"MODEL": "groq/x", "API_KEY": CANARY}}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PROFILES": profiles}
+        made(name="default", api_key=CANARY)
+
+        page = admin_client.get(LIST).content.decode()
+
+        assert f'href="{ADD}?name=small&amp;model=groq%2Fx"' in page
+        assert f"{ADD}?name=default" not in page
+        assert CANARY not in page
+
 
 class TestPermissions:
     @pytest.fixture
