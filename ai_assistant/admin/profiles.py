@@ -8,7 +8,6 @@ from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminTextInputWidget
 from django.db import connections, router
 from django.http import HttpRequest, HttpResponse
-from django.urls import resolve
 from django.utils.decorators import method_decorator
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -128,14 +127,14 @@ class ProfileAdmin(ManagedAdmin):
         """Show or save a profile, then test it if this was asked for."""
         refresh()
         tests = "_test" in request.POST
+        posted: Any = request.POST.copy()
         if tests:
-            posted: Any = request.POST.copy()
             posted["_continue"] = "1"
             request.POST = posted
         response = super().changeform_view(request, object_id, form_url, extra_context)
         if tests and response.status_code == 302:
-            pk = resolve(response["Location"].partition("?")[0]).kwargs["object_id"]
-            self._test(request, Profile.objects.get(pk=pk))
+            saved = {"pk": object_id} if object_id else {"name": posted["name"].strip()}
+            self._test(request, Profile.objects.get(**saved))
         return response
 
     def _test(self, request: HttpRequest, row: Profile) -> None:

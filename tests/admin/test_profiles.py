@@ -374,6 +374,17 @@ class TestTrial:
     def test_what_is_wrong_is_told(self, trial, reply, sentence):
         assert sentence in trial(reply)
 
+    def test_test_of_a_changed_profile_uses_what_was_saved(
+        self, admin_client, trial, local, model_server
+    ):
+        trial([text("OK")])
+        row = Profile.objects.get()
+
+        fields = {"api_base": local, "model": "openai/other", "_test": "1"}
+        admin_client.post(change_url(row), posted(**fields))
+
+        assert model_server.requests()[-1]["model"] == "other"
+
     def test_model_without_tools_is_told(self, trial):
         said = trial([text("OK")], [status(400, "This model has no tools.")])
 
