@@ -133,8 +133,12 @@ class ProfileAdmin(ManagedAdmin):
             request.POST = posted
         response = super().changeform_view(request, object_id, form_url, extra_context)
         if tests and response.status_code == 302:
-            saved = {"pk": object_id} if object_id else {"name": posted["name"].strip()}
-            self._test(request, Profile.objects.get(**saved))
+            field, value = None, object_id or ""
+            if not object_id:
+                field, value = "name", posted["name"].strip()
+            row = self.get_object(request, value, from_field=field)
+            if row is not None:  # else it is gone, and the page says so
+                self._test(request, row)
         return response
 
     def _test(self, request: HttpRequest, row: Profile) -> None:
