@@ -3,11 +3,21 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant import conf
+
+
+def use_layer_in_memory() -> None:
+    """Let a site whose CHANNEL_LAYERS has no default one have it in memory."""
+    from channels import DEFAULT_CHANNEL_LAYER
+    from channels.layers import InMemoryChannelLayer, channel_layers
+
+    if DEFAULT_CHANNEL_LAYER not in (getattr(settings, "CHANNEL_LAYERS", None) or {}):
+        channel_layers.set(DEFAULT_CHANNEL_LAYER, InMemoryChannelLayer())
 
 
 class SimpleAssistantConfig(AppConfig):
@@ -28,6 +38,7 @@ class SimpleAssistantConfig(AppConfig):
 
         watch_files()
         install()
+        use_layer_in_memory()
 
 
 class AssistantConfig(SimpleAssistantConfig):

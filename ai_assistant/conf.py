@@ -6,7 +6,7 @@ Read when used, so that `override_settings` works. Times are in seconds.
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -44,6 +44,7 @@ SETTINGS: Mapping[str, Any] = {
     # --- the model ---
     # name -> {PROVIDER, MODEL, API_BASE, API_KEY_ENV, API_KEY, LABEL, ...}
     "PROFILES": Setting({"default": {}}),
+    "MODEL_HOSTS": [],  # that profiles of the admin may name though they are private
     "SYSTEM_PROMPT": "",  # added to the built-in prompt
     "TITLES": True,  # the model is asked once for the title of a conversation
     "TITLE_PROFILE": "",  # whose model it is; "": the one that has answered
@@ -320,15 +321,55 @@ def resend_s() -> float:
     return float(get("LEASE_S")) * 6
 
 
-def profile(name: str = "default") -> dict[str, Any]:
+DEFAULT = "default"
+
+# --- model profiles: those of the setting, and rows of the same name over them ---
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredProfiles:
+    """The profiles that are rows, as this process has read them last."""
+
+    by_name: Mapping[str, Any] = field(default_factory=dict)  # None: switched off
+    secrets: tuple[str, ...] = field(default=(), repr=False)  # all their keys
+
+
+_stored = StoredProfiles()
+
+
+def use_stored_profiles(stored: StoredProfiles) -> None:
+    """Let rows take the place of the setting's profiles; see `configuration.rows`."""
+    global _stored  # noqa: PLW0603 - of the process, so that a loop can read it
+    _stored = stored
+    profiles.cache_clear()
+
+
+def stored_secrets() -> tuple[str, ...]:
+    """Return the keys of all rows, also of those that are switched off."""
+    return _stored.secrets
+
+
+@cache
+def profiles() -> Mapping[str, Any]:
+    """Return all model profiles by name. Asks no database: see `configuration.rows`."""
+    found = {**get("PROFILES"), **_stored.by_name}
+    return {name: own for name, own in found.items() if own is not None}
+
+
+def profile(name: str = DEFAULT) -> dict[str, Any]:
     """Return a model profile, its key resolved from the environment."""
-    profiles = get("PROFILES")
-    if name not in profiles:
+    known = profiles()
+    if name not in known:
         raise ImproperlyConfiguredAssistant(
             f"AI_ASSISTANT['PROFILES'] has no profile {name!r}. "
-            f"Add it, or use one of {sorted(profiles)}."
+            f"Add it, or use one of {sorted(known)}."
         )
-    found = dict(profiles[name])
+    return with_key(known[name])
+
+
+def with_key(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a profile with the key that its environment variable holds."""
+    found = dict(own)
     if variable := found.pop("API_KEY_ENV", ""):
         found.setdefault("API_KEY", os.environ.get(variable, ""))
     return found
@@ -348,35 +389,7 @@ def import_named(setting: str, path: str) -> Any:
 def _reset(*, setting: str, **_: object) -> None:
     if setting == "AI_ASSISTANT":
         _config.cache_clear()
+        profiles.cache_clear()
 
 
 setting_changed.connect(_reset)
-
-DEFAULT = "default"
-
-
-def offered_profiles() -> dict[str, str]:
-    """
-    Return the labels of the profiles that may be chosen, by name.
-
-    That is the default one, and each other one to which the site has given a LABEL.
-    """
-    default = profile()
-    labels = {DEFAULT: str(default.get("LABEL") or default.get("MODEL") or "")}
-    return labels | dict(labelled_profiles(without=DEFAULT))
-
-
-def profile_label(name: str) -> str:
-    """Return what people call the model of a profile, also one that is gone."""
-    found = get("PROFILES").get(name, {})
-    return str(found.get("LABEL") or found.get("MODEL") or name)
-
-
-def labelled_profiles(*, without: str) -> list[tuple[str, str]]:
-    """Return names and labels of the profiles with a LABEL, but one, by label."""
-    labelled = [
-        (name, str(profile["LABEL"]))
-        for name, profile in get("PROFILES").items()
-        if profile.get("LABEL") and name != without
-    ]
-    return sorted(labelled, key=lambda one: one[1].casefold())

@@ -187,7 +187,8 @@ class ModelError(AssistantError):
     TLS), first_byte_timeout, idle_timeout, total_timeout, cut (the stream ended without
     a finish reason), empty (a finish reason, and nothing before it), malformed (bytes
     that are no answer), not_configured (no model, no key, or no package of the provider),
-    no_agent (the conversation's agent is gone, or is not for this user).
+    blocked_host (the address of a profile of the admin is private), no_agent (the
+    conversation's agent is gone, or is not for this user).
 
     `retry_after_s` is the wait that the provider asked for, or None; `detail` is for
     the log of the operator, never for a page. Only an error before the first token may

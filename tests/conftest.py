@@ -84,12 +84,12 @@ def _end_other_sessions() -> None:
 @pytest.fixture(autouse=True)
 def _no_rules_kept() -> Iterator:
     """Rules are kept for seconds; the rows of a test are gone at its end."""
-    from ai_assistant.configuration.rows import version
+    from ai_assistant.configuration import rows as configured
     from ai_assistant.engine.queries import code_starts
     from ai_assistant.safety.budgets import budgets
     from ai_assistant.safety.policy.policy import rule_rows
 
-    kept = (rule_rows, budgets.budget_rows, version, code_starts)
+    kept = (rule_rows, budgets.budget_rows, configured, code_starts)
     for rows in kept:
         rows.forget()
     yield

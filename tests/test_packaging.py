@@ -49,7 +49,6 @@ TEMPLATES = [{
     "APP_DIRS": True,
     "OPTIONS": {"context_processors": PROCESSORS},
 }]
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 PROFILE = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "OPENAI_API_KEY"}
 AI_ASSISTANT = {"ENABLED": True, "PROFILES": {"default": PROFILE}}
 """

@@ -22,6 +22,7 @@ from ai_assistant.admin.conversations import (
 from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.modules.page import ModuleAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
+from ai_assistant.admin.profiles import ProfileAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
@@ -37,6 +38,7 @@ __all__ = [
     "MemoryAdmin",
     "ModuleAdmin",
     "PolicyRuleAdmin",
+    "ProfileAdmin",
     "PromptCommandAdmin",
     "RunAdmin",
     "SkillAdmin",

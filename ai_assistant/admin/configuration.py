@@ -161,7 +161,7 @@ class AgentForm(ModuleForm):
         """Reject an effort that there is not, and a budget that leaves no answer."""
         reasoning: str = self.cleaned_data["reasoning"].strip()
         name = self.cleaned_data.get("profile") or conf.DEFAULT
-        profile = conf.get("PROFILES").get(name, {})
+        profile = conf.profiles().get(name, {})
         if problem := reasoning and reasoning_problem(profile, reasoning):
             raise ValidationError(_("Reasoning %(problem)s") % {"problem": problem})
         return reasoning

@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage
 from ai_assistant import conf
 from ai_assistant.checks.messages import problem
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
-from ai_assistant.providers.base import provider_path
+from ai_assistant.providers.base import TIMES, provider_path
 from ai_assistant.providers.litellm import LiteLLMProvider
 from ai_assistant.providers.openai_compatible.connections import PACKAGES
 from ai_assistant.providers.openai_compatible.provider import OpenAICompatibleProvider
@@ -24,7 +24,7 @@ TEXTS = ("PROVIDER", "MODEL", "API_BASE", "API_KEY_ENV", "API_KEY", "LABEL", "FA
 def check_profiles() -> Iterator[CheckMessage]:
     """Yield what keeps the model from answering."""
     profiles = conf.get("PROFILES")
-    if "default" not in profiles:
+    if "default" not in {**profiles, **conf.profiles()}:
         yield problem(
             "ai_assistant.E010",
             "AI_ASSISTANT['PROFILES'] has no profile 'default'.",
@@ -40,6 +40,8 @@ def check_profiles() -> Iterator[CheckMessage]:
             )
     yield from _fallbacks(profiles)
     for name, profile in profiles.items():
+        if "ROW" in conf.profiles().get(name, {}):
+            continue  # a profile of the admin has its place; the doctor looks at those
         messages = list(_wrong_form(name, profile))
         yield from messages or chain(_model(name, profile), _provider(name, profile))
 
@@ -75,7 +77,9 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
                 f"{conf.typed('PROFILES', name, key)} {wrong}",
                 "docs/settings.md shows a profile.",
             )
-        elif key == "WINDOW_TOKENS" and not _is_count(value):
+        elif (key == "WINDOW_TOKENS" and not _is_count(value)) or (
+            key in TIMES and not _is_time(value)
+        ):
             yield _error(conf.typed("PROFILES", name, key), value, "a number above 0")
         elif key == "OPTIONS" and not isinstance(value, Mapping):
             yield _error(conf.typed("PROFILES", name, key), value, "a dict")
@@ -83,6 +87,10 @@ def _wrong_form(name: str, profile: object) -> Iterator[CheckMessage]:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _error(place: str, value: object, expected: str) -> CheckMessage:
@@ -98,7 +106,8 @@ def _model(name: str, profile: Mapping[str, Any]) -> Iterator[CheckMessage]:
         yield problem(
             "ai_assistant.W011",
             f"{conf.typed('PROFILES', name, 'MODEL')} is not set: no message can be answered.",
-            "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
+            "Set it to a litellm model name, for example 'openai/gpt-5-mini', or add a "
+            "model profile in the admin.",
         )
     elif key_is_missing(profile):
         yield problem(

@@ -122,7 +122,7 @@ def agent_error(name: str, module: str) -> str:
 
 def profile_error(name: str) -> str:
     """Return why the profile cannot be that of a module."""
-    if name in conf.get("PROFILES"):
+    if name in conf.profiles():
         return ""
     said = _("There is no profile “%(profile)s” any more. Choose another one.")
     return said % {"profile": name}

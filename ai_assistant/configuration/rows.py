@@ -13,6 +13,9 @@ from typing import Any
 from django.db import models
 from django.db.models.signals import post_delete, post_save
 
+from ai_assistant import conf
+from ai_assistant.conf import StoredProfiles
+from ai_assistant.configuration.profiles import stored_profiles
 from ai_assistant.models.configuration import (
     Agent,
     ConfigurationRow,
@@ -24,6 +27,7 @@ from ai_assistant.models.configuration import (
     Suggestion,
 )
 from ai_assistant.models.module import Module
+from ai_assistant.models.profile import Profile
 from ai_assistant.models.row_cache import RowCache
 from ai_assistant.types import Placement
 
@@ -51,16 +55,39 @@ _rows = Rows(-1, {})
 
 def rows_of(model: type[ConfigurationRow]) -> Iterable[Any]:
     """Return the rows of a model, by priority and name. Seldom asks the database."""
-    global _rows  # noqa: PLW0603 - the cache of the process
-    number = version.get()
-    if _rows.number != number:
-        _rows = Rows(number, {})
+    number = refresh()
     found = _rows.by_model.get(model)
     if found is None:
         found = tuple(_read(model))
         if version.get() == number:
             _rows.by_model[model] = found
     return found
+
+
+def refresh() -> int:
+    """
+    Let rows that were changed hold in this process, and return their version.
+
+    From then on `conf.profiles()` has those that are model profiles, which code on an
+    event loop reads. Seldom asks the database.
+    """
+    global _rows  # noqa: PLW0603 - the cache of the process
+    number = version.get()
+    if _rows.number != number:
+        # Without a version nobody has ever saved a row.
+        found = list(Profile.objects.order_by("name")) if number else []
+        conf.use_stored_profiles(stored_profiles(found))
+        _rows = Rows(number, {})
+    return number
+
+
+def forget() -> None:
+    """Read all rows again when they are next needed."""
+    global _rows  # noqa: PLW0603 - the cache of the process
+    version.forget()
+    if _rows.number:  # else there were none
+        conf.use_stored_profiles(StoredProfiles())
+        _rows = Rows(-1, {})
 
 
 def placement_of(row: ConfigurationRow) -> Placement:
@@ -92,7 +119,7 @@ def _changed(**_: Any) -> None:
 
 
 version = RowCache(ConfigurationVersion, _read_version)
-VERSIONED: tuple[type[models.Model], ...] = (*KINDS, Memory)
+VERSIONED: tuple[type[models.Model], ...] = (*KINDS, Profile, Memory)
 for kind in VERSIONED:
     post_save.connect(_changed, sender=kind)
     post_delete.connect(_changed, sender=kind)

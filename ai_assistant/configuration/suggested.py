@@ -49,7 +49,7 @@ def suggested(context: RunContext) -> list[Suggestion]:
 
 def writers_for(context: RunContext) -> list[SuggestionWriter]:
     """Return whose models are asked for suggestions on a page; none without a profile."""
-    profiles = conf.get("PROFILES")
+    profiles = conf.profiles()
     writers = _registered(SuggestionWriter, context)
     return [writer for writer in writers if writer.profile in profiles]
 

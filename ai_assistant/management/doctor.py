@@ -1,6 +1,7 @@
 """The report of `assistant_doctor`: the system checks, and checks at run time."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +12,12 @@ from django.db import DatabaseError
 
 from ai_assistant import conf
 from ai_assistant.checks import TAG
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.management.doctor_models import (
     fallback_facts,
     model_facts,
+    stored_facts,
     tried,
     window_facts,
 )
@@ -59,6 +62,8 @@ class DoctorReport:
 
 def examine(*, tries: bool = False) -> DoctorReport:
     """Check everything that a chat needs. `tries`: call the models too."""
+    with suppress(DatabaseError, ImproperlyConfiguredAssistant):  # it is told below
+        refresh()
     report = DoctorReport(problems=_from_checks())
     try:
         enabled = conf.enabled()
@@ -216,6 +221,7 @@ def _hooks() -> str:
 LOOKS: dict[str, Callable[[], str]] = {
     "model": model_facts,
     "window, price": window_facts,
+    "profiles of the admin": stored_facts,
     "fallbacks": fallback_facts,
     "database": database_facts,
     "channel layer": layer_facts,

@@ -6,7 +6,7 @@ from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.management.doctor_parts import known_of_model
 from ai_assistant.management.doctor_services import DoctorProblem
-from ai_assistant.providers.base import provider_path
+from ai_assistant.providers.base import OF_ROW, PROBLEM, provider_path
 from ai_assistant.providers.readiness import Trial, try_model
 
 NO_DEFAULT = "no profile 'default'"
@@ -39,13 +39,33 @@ def is_untried() -> bool:
         return False
 
 
+def stored_facts() -> str:
+    """
+    Return which profiles are rows of the admin.
+
+    Raise DoctorProblem for one that cannot be used; it blocks if that is the default.
+    """
+    rows = {name: own for name, own in conf.profiles().items() if OF_ROW in own}
+    broken = {name: own[PROBLEM] for name, own in rows.items() if PROBLEM in own}
+    if broken:
+        raise DoctorProblem(
+            "doctor.profile",
+            " ".join(map(str, broken.values())),
+            "Open it in the admin's list of model profiles. After a change of "
+            "SECRET_KEY, the former one belongs into SECRET_KEY_FALLBACKS until "
+            "`manage.py assistant_keys rotate` has run.",
+            blocks="default" in broken,
+        )
+    return ", ".join(rows) or "none"
+
+
 def fallback_facts() -> str:
     """
     Return which profile stands in for each.
 
     Raise DoctorProblem if one of them does not exist, or if they go in a circle.
     """
-    profiles = conf.get("PROFILES")
+    profiles = conf.profiles()
     named = {name: fallback_of(name) for name in profiles}
     said = "; ".join(f"{name}: {other or 'none'}" for name, other in named.items())
     for name, other in named.items():
@@ -73,13 +93,13 @@ def fallback_facts() -> str:
 
 def fallback_of(name: str) -> str:
     """Return the name of the profile that stands in for another; empty for none."""
-    return str(conf.get("PROFILES").get(name, {}).get("FALLBACK") or "")
+    return str(conf.profiles().get(name, {}).get("FALLBACK") or "")
 
 
 def chain_of(name: str) -> list[str]:
     """Return the profiles that a run asks in turn, from this one on."""
     found: list[str] = []
-    while name in conf.get("PROFILES") and name not in found:
+    while name in conf.profiles() and name not in found:
         found.append(name)
         name = fallback_of(name)
     return found
@@ -113,7 +133,8 @@ async def _try(names: list[str]) -> list[tuple[str, Trial]]:
 def _told(name: str, trial: Trial) -> str:
     if trial.ok:
         who = "it" if name == "default" else f"its fallback {name!r}"
-        return f"{who} answered in {trial.seconds:.1f} s: {trial.text}"
+        said = f"{who} answered in {trial.seconds:.1f} s: {trial.text}"
+        return f"{said} ({trial.warning})" if trial.warning else said
     who = "model" if name == "default" else f"model of the fallback {name!r}"
     detail = f" ({trial.detail})" if trial.detail else ""
     return f"The {who} did not answer: {trial.code}{detail}."

@@ -50,7 +50,7 @@ def profile_without_price() -> str:
     limited = any("usd" in budget for budget in conf.get("BUDGETS"))
     if not limited and not Budget.objects.filter(usd__isnull=False).exists():
         return ""
-    return next((name for name in conf.get("PROFILES") if _price(name) is None), "")
+    return next((name for name in conf.profiles() if _price(name) is None), "")
 
 
 def _price(name: str) -> Decimal | None:

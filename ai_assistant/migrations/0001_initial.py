@@ -2314,6 +2314,141 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Profile",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=100,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[-a-zA-Z0-9_]+\\Z",
+                                "Use letters, digits, hyphens and underscores.",
+                            )
+                        ],
+                        verbose_name="name",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "label",
+                    models.CharField(blank=True, max_length=100, verbose_name="label"),
+                ),
+                (
+                    "provider",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="provider"
+                    ),
+                ),
+                ("model", models.CharField(max_length=200, verbose_name="model")),
+                (
+                    "api_base",
+                    models.CharField(
+                        blank=True, max_length=500, verbose_name="base URL"
+                    ),
+                ),
+                (
+                    "api_key_env",
+                    models.CharField(
+                        blank=True,
+                        max_length=100,
+                        verbose_name="environment variable of the key",
+                    ),
+                ),
+                ("api_key_encrypted", models.TextField(blank=True, editable=False)),
+                (
+                    "reasoning",
+                    models.CharField(
+                        blank=True, max_length=20, verbose_name="reasoning"
+                    ),
+                ),
+                (
+                    "window_tokens",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="context window in tokens",
+                    ),
+                ),
+                (
+                    "first_byte_s",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="seconds to the first word",
+                    ),
+                ),
+                (
+                    "idle_s",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="seconds of silence",
+                    ),
+                ),
+                (
+                    "model_call_s",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="seconds for a whole call",
+                    ),
+                ),
+                (
+                    "fallback",
+                    models.CharField(
+                        blank=True, max_length=100, verbose_name="fallback"
+                    ),
+                ),
+                (
+                    "input_usd_per_mtok",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        max_digits=12,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(0)],
+                        verbose_name="US dollars for a million tokens of input",
+                    ),
+                ),
+                (
+                    "output_usd_per_mtok",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        max_digits=12,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(0)],
+                        verbose_name="US dollars for a million tokens of output",
+                    ),
+                ),
+                (
+                    "options",
+                    models.JSONField(blank=True, default=dict, verbose_name="options"),
+                ),
+            ],
+            options={
+                "verbose_name": "model profile",
+                "verbose_name_plural": "model profiles",
+                "constraints": [
+                    models.UniqueConstraint(fields=("name",), name="aia_profile_name")
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="PromptText",
             fields=[
                 (

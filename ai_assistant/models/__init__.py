@@ -23,6 +23,7 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ExecutorProcess, ObjectLock
 from ai_assistant.models.module import Module
 from ai_assistant.models.policy import Grant, PolicyRule
+from ai_assistant.models.profile import Profile
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import ClientRun, Run, Step, StopRequest
 from ai_assistant.models.token import AccessToken, Share
@@ -50,6 +51,7 @@ __all__ = [
     "Module",
     "ObjectLock",
     "PolicyRule",
+    "Profile",
     "PromptCommand",
     "PromptText",
     "QueuedMessage",

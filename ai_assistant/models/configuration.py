@@ -166,7 +166,7 @@ class Agent(ConfigurationRow):
 
     def clean(self) -> None:
         """Reject a profile and a loop that the site does not have."""
-        known = {"profile": conf.get("PROFILES"), "loop": registry.parts("loop")}
+        known = {"profile": conf.profiles(), "loop": registry.parts("loop")}
         sentence = gettext("There is no “%(name)s”. There are: %(known)s.")
         wrong = {
             field: sentence % {"name": name, "known": ", ".join(sorted(names))}

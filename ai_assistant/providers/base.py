@@ -8,6 +8,7 @@ from typing import Any
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant, ModelError
+from ai_assistant.providers.addresses import AddressChecked, is_allowed
 from ai_assistant.providers.openai_compatible.connections import (
     is_installed as is_direct_installed,
 )
@@ -20,6 +21,10 @@ LITELLM = "ai_assistant.providers.litellm.LiteLLMProvider"
 DIRECT = "ai_assistant.providers.openai_compatible.provider.OpenAICompatibleProvider"
 # How a profile names the shipped ones in short.
 NAMES: Mapping[str, str] = {"direct": DIRECT, "litellm": LITELLM}
+# What goes before TIMEOUTS of the settings, in a profile.
+FIRST_BYTE, IDLE, MODEL_CALL = TIMES = ("FIRST_BYTE_S", "IDLE_S", "MODEL_CALL_S")
+# What a profile has that is a row of the admin: its key, and why it cannot be used.
+OF_ROW, PROBLEM = "ROW", "PROBLEM"
 
 
 def provider_path(profile: Mapping[str, Any]) -> str:
@@ -51,6 +56,27 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
 
     Raise ModelError `not_configured` if the profile names none that can be had.
     """
+    provider = _provider_of(profile)
+    base = str(profile.get("API_BASE") or "")
+    if not profile.get(OF_ROW) or not base:
+        return provider
+    if not may_call(profile):
+        raise ModelError("blocked_host", "Only the provider 'direct' calls it.")
+    return AddressChecked(profile, provider)
+
+
+def may_call(profile: Mapping[str, Any]) -> bool:
+    """
+    Return whether the provider of a row may call its base URL.
+
+    litellm follows redirects, so that it is kept to hosts that MODEL_HOSTS names.
+    """
+    return provider_path(profile) == DIRECT or is_allowed(str(profile["API_BASE"]))
+
+
+def _provider_of(profile: Mapping[str, Any]) -> Provider:
+    if problem := profile.get(PROBLEM):
+        raise ModelError("not_configured", str(problem))
     if not profile.get("MODEL"):
         raise ModelError("not_configured", "The profile has no MODEL.")
     try:
@@ -66,7 +92,16 @@ def provider_for(profile: Mapping[str, Any]) -> Provider:
 def warm_up(profile: Mapping[str, Any]) -> None:
     """Begin to load what the profile's provider needs, if it needs anything."""
     with suppress(ModelError):
-        provider_for(profile).warm_up()
+        _provider_of(profile).warm_up()
+
+
+def timeouts_of(profile: Mapping[str, Any]) -> dict[str, float]:
+    """Return how long a call of a profile may take, as `with_timeouts` has it."""
+    names = {"first_byte_s": FIRST_BYTE, "idle_s": IDLE, "total_s": MODEL_CALL}
+    return {
+        name: float(profile.get(key) or conf.get("TIMEOUTS", key))
+        for name, key in names.items()
+    }
 
 
 MASKS = Filters(growing=Mask, words=redact_values, fields=redact_values_json)

@@ -75,6 +75,10 @@ SENTENCES: Mapping[str, object] = {
         "The assistant has no model. Your message is kept. An administrator has to "
         "set up a model, its key and its package; then try again."
     ),
+    "blocked_host": _(
+        "The model's address may not be called from this site. Your message is kept. An "
+        "administrator has to check the address; then try again."
+    ),
     "no_agent": _(
         "The agent of this conversation is not available: it was removed or changed, "
         "or you may not use it. Your message is kept. Choose another one, then send it "

@@ -113,8 +113,9 @@ class LiteLLMProvider(Provider):
             raise ModelError("not_configured", "The profile has no MODEL.")
         base = request.api_base or self.profile.get("API_BASE", "")
         key = request.api_key or self.profile.get("API_KEY", "")
-        if base and not key and model.startswith("openai/"):
-            # Without this, OPENAI_API_KEY would go to whoever answers there.
+        is_of_row = "ROW" in self.profile
+        if base and not key and (is_of_row or model.startswith("openai/")):
+            # Without this, a key of the environment would go to whoever answers there.
             key = NO_KEY
         arguments: dict[str, Any] = {
             "model": model,

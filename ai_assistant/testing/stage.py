@@ -260,7 +260,7 @@ class _Stage:
 def _stage(recording: Recording) -> Iterator[_Stage]:
     profile = {"PROVIDER": PROVIDER, "MODEL": "played", "RECORDING": recording}
     overrides = {
-        "PROFILES": dict.fromkeys({*conf.get("PROFILES"), "default"}, profile),
+        "PROFILES": dict.fromkeys({*conf.profiles(), "default"}, profile),
         "BACKGROUND": "threads",
         "EXECUTOR": "web",
         "LEASE_S": QUIET_S,

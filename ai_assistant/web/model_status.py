@@ -49,7 +49,7 @@ def _draw(request: HttpRequest, tried: dict[str, Trial]) -> HttpResponse:
 
 
 def _rows(tried: dict[str, Trial]) -> Iterator[dict[str, Any]]:
-    for name, own in conf.get("PROFILES").items():
+    for name, own in conf.profiles().items():
         profile = conf.profile(name)
         yield {
             "name": name,

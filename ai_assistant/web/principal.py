@@ -9,6 +9,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.exceptions import Refused
 from ai_assistant.safety.audit import request_ip
 from ai_assistant.safety.identity.permissions import may_use, may_view
@@ -85,7 +86,9 @@ def identify(request: HttpRequest, scope: str) -> Caller:
 
 def authenticate(request: HttpRequest) -> Caller:
     """Return who calls, whatever they may. Raise Refused signed_out or csrf; Limited."""
-    return _by_token(request) or _by_session(request)
+    caller = _by_token(request) or _by_session(request)
+    refresh()
+    return caller
 
 
 @sensitive_variables("secret")

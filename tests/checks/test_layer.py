@@ -1,18 +1,30 @@
 import pytest
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+
+from ai_assistant.apps import use_layer_in_memory
+from ai_assistant.checks import check_assistant
 
 REDIS = "'channels_redis.core.RedisChannelLayer'"
 
 
 class TestLayer:
     @pytest.mark.parametrize("layers", [{}, None, {"other": {}}])
-    def test_missing(self, settings, only, layers):
+    def test_without_a_default_one_it_is_in_memory(self, settings, layers):
         settings.CHANNEL_LAYERS = layers
+        assert check_assistant() == []
 
-        assert only() == (
-            "ai_assistant.E040",
-            "CHANNEL_LAYERS has no layer 'default'. | Set it to {'default': "
-            "{'BACKEND': 'channels.layers.InMemoryChannelLayer'}}.",
-        )
+        use_layer_in_memory()  # as the app does when it starts
+
+        assert isinstance(get_channel_layer(), InMemoryChannelLayer)
+
+    @pytest.mark.parametrize("layers", [{}, None])
+    def test_without_one_several_processes_are_told(
+        self, settings, assistant, only, layers
+    ):
+        settings.CHANNEL_LAYERS = layers
+        assistant(EXECUTOR="worker")
+
+        assert only()[0] == "ai_assistant.W042"
 
     def test_layer_cannot_be_imported(self, settings, only):
         settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}

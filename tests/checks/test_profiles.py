@@ -65,6 +65,14 @@ class TestForm:
             "Give a number above 0; docs/settings.md shows a profile.",
         )
 
+    @pytest.mark.parametrize("seconds", ["5", 0, True])
+    def test_form_of_a_time_that_is_none(self, profile, only, seconds):
+        profile(MODEL="openai/x", FIRST_BYTE_S=seconds)
+
+        assert only()[1].startswith(
+            f"{DEFAULT}['FIRST_BYTE_S'] is {seconds!r}, not a number above 0."
+        )
+
 
 class TestModel:
     @pytest.mark.row("V02")
@@ -74,7 +82,8 @@ class TestModel:
         assert only() == (
             "ai_assistant.W011",
             f"{DEFAULT}['MODEL'] is not set: no message can be answered. | "
-            "Set it to a litellm model name, for example 'openai/gpt-5-mini'.",
+            "Set it to a litellm model name, for example 'openai/gpt-5-mini', or add "
+            "a model profile in the admin.",
         )
 
     def test_model_is_enough(self, profile):

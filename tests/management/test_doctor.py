@@ -19,7 +19,7 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now
 from ai_assistant.registry import registry
-from ai_assistant.types import Provider, ReplyEnd, TextDelta, Usage
+from ai_assistant.types import Provider, ReplyEnd, TextDelta, ToolCallDelta, Usage
 
 pytestmark = pytest.mark.django_db
 
@@ -96,15 +96,16 @@ class TestJSON:
         ]
 
     def test_problem_says_what_to_do(self, settings):
-        del settings.CHANNEL_LAYERS
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
 
         code, found = told()
 
         assert code == 1
         assert found["ok"] is False
         assert found["problems"][0] == (
-            "ai_assistant.E040: CHANNEL_LAYERS has no layer 'default'. Set it to "
-            "{'default': {'BACKEND': 'channels.layers.InMemoryChannelLayer'}}."
+            "ai_assistant.E041: CHANNEL_LAYERS['default'] names 'no_layer.Layer', which "
+            "cannot be imported: No module named 'no_layer' Correct the path, or: pip "
+            "install 'ai-assistant[redis]'."
         )
 
 
@@ -131,12 +132,12 @@ class TestText:
         )
 
     def test_several_problems(self, settings):
-        del settings.CHANNEL_LAYERS
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "POLICY": {"x": "maybe"}}
 
         _, text = doctor()
 
-        assert "2 of the problems above prevent it." in text
+        assert "3 of the problems above prevent it." in text
 
     def test_warning_keeps_no_chat_from_working(self, settings):
         settings.AI_ASSISTANT = {
@@ -259,6 +260,8 @@ class Answers(Provider):
         if code := self.profile.get("FAILS"):
             raise ModelError(code, "of sk-secret")
         yield TextDelta(text="OK")
+        for tool in request.tools:
+            yield ToolCallDelta(index=0, name=tool["function"]["name"])
         yield ReplyEnd(finish_reason="stop", usage=Usage())
 
 
@@ -282,7 +285,7 @@ class TestTry:
 
         assert code == 1
         assert "doctor.try: The model did not answer: bad_key" in text
-        assert "has to check the key" in text
+        assert "The provider refused the key." in text
 
     def test_nothing_is_called_unasked(self, profile):
         own = {"PROVIDER": f"{__name__}.Answers", "FAILS": "bad_key"}

@@ -91,7 +91,7 @@ class TestTrial:
             "bad_key",
             "for the operator",
         )
-        assert "check the key" in trial.text
+        assert "refused the key" in trial.text
 
     async def test_trial_without_a_model_is_not_configured(self):
         assert (await try_model({})).code == "not_configured"

@@ -1,8 +1,10 @@
 """Where no model can answer, the panel says so before the first question."""
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 
+from ai_assistant.web.panel.banners import model_notice
 from tests.web.markup import all_with, one_with
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -28,6 +30,10 @@ def drawn(browser):
     return draw
 
 
+def give(user, codename):
+    user.user_permissions.add(Permission.objects.get(codename=codename))
+
+
 @pytest.fixture
 def root(people):
     people["ada"].is_superuser = True
@@ -50,6 +56,18 @@ class TestNotice:
         assert "NO_SUCH_KEY" not in html
         assert not all_with(html, href=reverse("ai_assistant:model"))
 
+    def test_who_may_set_it_up_is_led_to_the_form(self, drawn, browser, people):
+        give(people["bob"], "add_profile")
+
+        html = drawn("bob")
+
+        (link,) = (a for a in all_with(html, href=None) if "profile/add/?" in a["href"])
+        page = browser("bob").get(link["href"]).content.decode()
+        assert "NO_SUCH_KEY is missing" in html
+        assert not all_with(html, href=reverse("ai_assistant:model"))
+        assert one_with(page, id="id_name")["value"] == "default"
+        assert one_with(page, id="id_model")["value"] == "openai/x"
+
     def test_dot_is_told_and_nothing_is_offered(self, drawn):
         html = drawn("ada")
 
@@ -67,6 +85,9 @@ class TestNotice:
 class TestPage:
     def test_nothing_is_said_of_a_model_that_has_all(self, drawn):
         assert "data-unset" not in one_with(drawn("ada"), id="aia-banner")
+
+    def test_nothing_is_said_of_a_profile_that_is_gone(self, people):
+        assert model_notice(people["ada"], "gone") is None
 
     def test_page_tells_what_is_missing_and_how_to_try(self, browser, without_key):
         answer = browser("ada").get(reverse("ai_assistant:model"))
@@ -91,19 +112,20 @@ class TestTrial:
 
         return make
 
-    def test_test_makes_one_real_call(self, browser, profile, model_server):
+    def test_test_makes_real_calls(self, browser, profile, model_server):
         profile(model_server.base)
         before = len(model_server.requests())
         html = try_it(browser("ada"))
 
         assert "It answered in" in html
-        assert len(model_server.requests()) == before + 1
+        plain, with_tool = model_server.requests()[before:]
+        assert ("tools" in plain, "tools" in with_tool) == (False, True)
 
     def test_model_that_is_not_there_is_told_without_the_key(self, browser, profile):
         profile("http://127.0.0.1:1/v1")
         html = try_it(browser("ada"))
 
-        assert "<strong>The model" in html
+        assert "<strong>The address cannot be reached." in html
         assert "sk-own-key" not in html
 
     def test_test_is_for_superusers(self, browser, profile, model_server):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.configuration.module_problems import gone_tools
+from ai_assistant.configuration.profiles import profile_label
 from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.modules.pages import Selected
 from ai_assistant.registry import registry
@@ -84,7 +85,7 @@ def agent_choices(chosen: str) -> Choices:
 
 def profile_choices(chosen: str) -> Choices:
     """Return the profiles."""
-    names = {name: conf.profile_label(name) for name in conf.get("PROFILES")}
+    names = {name: profile_label(name) for name in conf.profiles()}
     return [("", "---------"), *names.items(), *_gone([chosen], names)]
 
 

@@ -95,7 +95,7 @@ def reserve_suggestions(
 def check_before_start(user: Any, text: str) -> None:
     """Raise Limited if the message alone, without its history, exceeds a budget."""
     if budgets := budgets_for(user):
-        options = conf.get("PROFILES").get("default", {}).get("OPTIONS", {})
+        options = conf.profiles().get("default", {}).get("OPTIONS", {})
         told = output_tokens(options)
         needed = Amount(tokens=tokens_of(len(text)) + told, usd=LEAST_USD)
         least = Amount(tokens=told)

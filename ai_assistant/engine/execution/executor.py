@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connections
 
 from ai_assistant import conf
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.accounting.titles import give_title
 from ai_assistant.engine.execution.dequeue import start_waiting
 from ai_assistant.engine.execution.presence import say_every_s, say_present
@@ -30,6 +31,7 @@ from ai_assistant.engine.storage.listeners import home
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, unit, with_connections
 from ai_assistant.models.run import STOPPING, Run
+from ai_assistant.providers.base import OF_ROW, warm_up
 from ai_assistant.request_context import of_no_request
 
 logger = logging.getLogger("ai_assistant")
@@ -135,6 +137,7 @@ class Executor:
     async def _watch_all(self) -> None:
         begun_at = 0.0
         self._swept_at = time.monotonic()
+        await self._guarded(_load_library)
         while True:
             self._beat_at = time.monotonic()
             self._wake.clear()  # first: what wakes it from now on is looked for again
@@ -211,6 +214,13 @@ class Executor:
             with_connections(unit(renew_leases), self.owner, held)
         except (DatabaseError, InterfaceError) as error:
             logger.warning("leases could not be renewed: %s", error)
+
+
+async def _load_library() -> None:
+    """Begin to load what the default profile needs, if that is a row of the admin."""
+    await in_db(refresh)
+    if OF_ROW in conf.profiles().get(conf.DEFAULT, {}):
+        warm_up(conf.profile())
 
 
 def _stopped(run_ids: list[UUID]) -> list[UUID]:

@@ -31,7 +31,11 @@ from ai_assistant.hooks.points import ModelCall, PromptDraft, StatusChanged
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.prompts.tree import Prompt, PromptPart
-from ai_assistant.providers.base import provider_for, with_masked_secrets
+from ai_assistant.providers.base import (
+    provider_for,
+    timeouts_of,
+    with_masked_secrets,
+)
 from ai_assistant.providers.errors import FINAL
 from ai_assistant.providers.price_list import window_tokens
 from ai_assistant.providers.prices import priced
@@ -103,7 +107,7 @@ class ProfileModel:
         """Use the profile's FALLBACK for the rest of the run, if it has one."""
         self._failed.add(self.profile_name)
         other = str(self.profile.get("FALLBACK") or "")
-        is_one = other in conf.get("PROFILES") and other not in self._failed
+        is_one = other in conf.profiles() and other not in self._failed
         if error.code in FINAL or not is_one:
             return False
         logger.warning("profile %r: %s; %r answers", self.profile_name, error, other)
@@ -158,7 +162,7 @@ class ProfileModel:
     @property
     def _has_fallback(self) -> bool:
         other = self.profile.get("FALLBACK")
-        return other in conf.get("PROFILES") and other not in self._failed
+        return other in conf.profiles() and other not in self._failed
 
     async def _next(self, step_index: int, provider: Provider) -> ModelRequest:
         """Return the next request, after a summary if there is too much for it."""
@@ -174,12 +178,7 @@ class ProfileModel:
     def _patient(
         self, provider: Provider, request: ModelRequest
     ) -> AsyncGenerator[ModelChunk, None]:
-        return with_timeouts(
-            provider.stream(request),
-            first_byte_s=float(conf.get("TIMEOUTS", "FIRST_BYTE_S")),
-            idle_s=float(conf.get("TIMEOUTS", "IDLE_S")),
-            total_s=float(conf.get("TIMEOUTS", "MODEL_CALL_S")),
-        )
+        return with_timeouts(provider.stream(request), **timeouts_of(self.profile))
 
     def prepare(self, user: Any, said: list[Message] | None = None) -> None:
         """

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.context.viewparts import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
 from ai_assistant.engine.execution.answer import is_answer
@@ -141,6 +142,7 @@ async def _end_with_round(
 def _load(run_id: UUID) -> Loaded:
     """Return how the run continues; for a new one with its first request ready."""
     load_views()
+    refresh()
     plan = load_plan(run_id)
     if plan.ending is not None or plan.run.epoch > 1 or plan.state.calls_open:
         return plan, None
@@ -155,6 +157,7 @@ def load_new(rows: NewRun) -> Loaded | None:
     """
     try:
         load_views()
+        refresh()
         plan = plan_of(rows.run)
         said = [rows.message] if rows.is_first else None
         return plan, None if plan.ending else _ready_model(plan, said)

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import types
-from ai_assistant.conf import offered_profiles
 from ai_assistant.configuration.command_arguments import hint_of
+from ai_assistant.configuration.profiles import offered_profiles
 from ai_assistant.configuration.setup import resolve
 from ai_assistant.context.collect import KeptChips, collect_items, sent_items
 from ai_assistant.engine.calls.availability import tools_of

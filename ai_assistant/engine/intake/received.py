@@ -130,4 +130,4 @@ def profile_of(submission: Submission) -> str:
     if agent is not None and agent.profile:
         return agent.profile
     own = module_of_page(submission).configured.profile
-    return own if own in conf.get("PROFILES") else DEFAULT
+    return own if own in conf.profiles() else DEFAULT

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.conf import labelled_profiles
+from ai_assistant.configuration.profiles import labelled_profiles
 from ai_assistant.engine.intake.values import Lineage, SentPage, Submission
 from ai_assistant.engine.lifecycle.finish import BUDGET
 from ai_assistant.engine.queries import get_or_404, runs

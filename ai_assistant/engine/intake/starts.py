@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.configuration.setup import agent_named
 from ai_assistant.engine.intake.submission import accept, clean_text, site_path
 from ai_assistant.engine.intake.values import Accepted, SentPage, Submission
@@ -217,6 +218,7 @@ def _check_settings(wanted: StartRequest) -> None:
         sentence = _("context_rounds is %(given)r. Use 1 to %(most)d, or leave it out.")
         values = {"given": rounds, "most": MOST_ROUNDS}
         raise Refused("bad_rounds", sentence % values)
+    refresh()
     try:
         conf.profile(wanted.profile)
     except ImproperlyConfiguredAssistant as error:

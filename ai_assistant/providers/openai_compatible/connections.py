@@ -6,6 +6,7 @@ aiohttp and orjson are imported when they are needed, in a thread.
 
 import asyncio
 import atexit
+import errno
 import importlib
 import os
 import ssl
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ai_assistant.exceptions import ModelError
+from ai_assistant.providers.addresses import leads_inside
 from ai_assistant.providers.warmup import Warmup
 
 if TYPE_CHECKING:
@@ -158,7 +160,9 @@ async def _kept(
     trace.on_connection_reuseconn.append(_note_reuse)
     session = aiohttp.ClientSession(
         # No limit of its own: that of the runs side by side is ours.
-        connector=aiohttp.TCPConnector(limit=0, ssl=library.context),
+        connector=aiohttp.TCPConnector(
+            limit=0, ssl=library.context, resolver=_resolver(aiohttp)
+        ),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),  # those of a call are the engine's
         trust_env=False,  # else a .netrc would go before the key
@@ -169,6 +173,20 @@ async def _kept(
     finally:
         _pools.pop(loop, None)
         await session.close()
+
+
+def _resolver(aiohttp: ModuleType) -> Any:
+    """Return who looks names up: one that was public must not lead inside now."""
+
+    class Resolver(aiohttp.DefaultResolver):  # type: ignore[misc, name-defined]
+        async def resolve(self, host: str, *where: Any, **how: Any) -> list[Any]:
+            found: list[Any] = await super().resolve(host, *where, **how)
+            if leads_inside(host, [str(one["host"]) for one in found]):
+                told = f"{host!r} leads to a private address now"
+                raise OSError(errno.EHOSTUNREACH, told)
+            return found
+
+    return Resolver()
 
 
 async def _forget_closed_loops() -> None:

@@ -9,12 +9,14 @@ from django.utils.http import urlencode
 
 from ai_assistant import conf
 from ai_assistant.configuration.module_problems import module_problems
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.modules.resolve import module_ids
+from ai_assistant.providers.base import OF_ROW
 from ai_assistant.providers.readiness import missing_of
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.safety.identity.permissions import may_view_prompts
@@ -29,8 +31,9 @@ def overview_entry(user: Any) -> Entry:
         hour=0, minute=0, second=0, microsecond=0
     )
     entry: Entry = {"waiting": _waiting(user)}
-    if user.is_superuser:
+    if user.has_perm("ai_assistant.view_profile"):
         entry["profiles"] = _profiles()
+        entry["can_test"] = user.is_superuser
     if user.has_perm("ai_assistant.view_usageledger"):
         entry["usage"] = _usage(today)
     if user.has_perm("ai_assistant.view_run"):
@@ -44,9 +47,15 @@ def overview_entry(user: Any) -> Entry:
 
 
 def _profiles() -> list[Entry]:
+    refresh()
     return [
-        {"name": name, "model": profile.get("MODEL", ""), "missing": missing_of(name)}
-        for name, profile in conf.get("PROFILES").items()
+        {
+            "name": name,
+            "model": profile.get("MODEL", ""),
+            "missing": missing_of(name),
+            "row": profile.get(OF_ROW),
+        }
+        for name, profile in conf.profiles().items()
     ]
 
 

@@ -24,6 +24,7 @@ from django.db import Error as DatabaseFailure
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant.exceptions import AssistantError, Refused
 from ai_assistant.models import clock
@@ -42,11 +43,13 @@ class CannotUnseal(AssistantError):
     """A sealed value cannot be read: SECRET_KEY was changed without a fallback."""
 
 
+@sensitive_variables("clear")
 def encrypted(clear: bytes, purpose: str) -> str:
     """Return `clear` encrypted for `purpose`; no other purpose can open it."""
     return Fernet(site_key(settings.SECRET_KEY, purpose)).encrypt(clear).decode()
 
 
+@sensitive_variables("secrets", "keys")
 def decrypted(token: str, purpose: str) -> bytes:
     """
     Return what was encrypted for `purpose`.

@@ -138,12 +138,15 @@ def rules() -> tuple[object, ...]:
 
 def site_secrets() -> tuple[str, ...]:
     """Return the site's secrets, as they are configured now."""
-    names = [profile.get("API_KEY_ENV") for profile in conf.get("PROFILES").values()]
-    return _configured(tuple(os.environ.get(name or "", "") for name in names))
+    names = [profile.get("API_KEY_ENV") for profile in conf.profiles().values()]
+    from_environment = tuple(os.environ.get(name or "", "") for name in names)
+    return _configured(from_environment, conf.stored_secrets())
 
 
 @lru_cache(maxsize=4)
-def _configured(_of_profiles: tuple[str, ...]) -> tuple[str, ...]:
+def _configured(
+    _of_environment: tuple[str, ...], _of_rows: tuple[str, ...]
+) -> tuple[str, ...]:
     return configured_secrets()
 
 

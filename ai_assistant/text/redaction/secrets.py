@@ -38,7 +38,8 @@ def _secrets() -> Iterator[str]:
 
 def _of_profiles() -> Iterator[Any]:
     yield conf.get("AUDIT", "KEY")
-    for profile in conf.get("PROFILES").values():
+    yield from conf.stored_secrets()
+    for profile in conf.profiles().values():
         yield profile.get("API_KEY")
         yield os.environ.get(profile.get("API_KEY_ENV") or "")
         yield _password(profile.get("API_BASE"))

@@ -15,6 +15,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, refusal_of
 from ai_assistant.exceptions import Limited, Refused
@@ -94,6 +95,7 @@ def _admission(request: HttpRequest, allowed: Callable[[Any], bool]) -> int:
     """Load the user, once for the whole request, and return the status to answer."""
     if not request.user.is_authenticated:
         return UNAUTHORIZED
+    refresh()
     return OK if allowed(request.user) else FORBIDDEN
 
 

@@ -10,7 +10,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.conf import DEFAULT, offered_profiles
+from ai_assistant.conf import DEFAULT
+from ai_assistant.configuration.profiles import offered_profiles
 from ai_assistant.engine.service import ANSWER_CHARS, clean_text
 from ai_assistant.exceptions import Ask, Refused
 from ai_assistant.text.unicode import join_surrogates, whole_json

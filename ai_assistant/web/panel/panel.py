@@ -15,7 +15,9 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.conf import DEFAULT, offered_profiles
+from ai_assistant.conf import DEFAULT
+from ai_assistant.configuration.profiles import offered_profiles
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.configuration.setup import agent_named, has_agents, resolve
 from ai_assistant.configuration.suggested import writers_for
 from ai_assistant.engine.queries import (
@@ -329,6 +331,7 @@ def drawn_panel(
     conversation: str = "",
 ) -> Panel:
     """Return the panel with its conversation, read from the rows."""
+    refresh()
     panel = closed_panel(request, replace(layout, is_open=True))
     panel.page.path = path or panel.page.path
     _look_at_page(panel, request.user, title, conversation or layout.conversation)

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
-from ai_assistant.conf import profile_label
+from ai_assistant.configuration.profiles import profile_label
 from ai_assistant.configuration.setup import agent_named
 from ai_assistant.engine.intake.retries import is_asked_again
 from ai_assistant.engine.storage.delegated import ASK_AGENT

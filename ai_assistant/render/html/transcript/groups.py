@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from ai_assistant.conf import labelled_profiles
+from ai_assistant.configuration.profiles import labelled_profiles
 from ai_assistant.context.page import page_info
 from ai_assistant.context.page_items import place_title
 from ai_assistant.engine.storage.branches import Tree, has_changed_rows, tree_of

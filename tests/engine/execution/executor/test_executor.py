@@ -6,6 +6,7 @@ import threading
 import pytest
 from django.db import DatabaseError
 
+from ai_assistant import conf
 from ai_assistant.engine import service
 from ai_assistant.engine.execution import executor as module
 from ai_assistant.engine.execution.executor import Executor, executor
@@ -16,6 +17,7 @@ from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
+from ai_assistant.models import Profile
 from ai_assistant.models.run import Run
 from ai_assistant.testing import reply
 from ai_assistant.types import ReplyEnd
@@ -149,6 +151,15 @@ class TestWatch:
             async with booted() as own:
                 await until(is_final, run_id)
                 assert own.is_alive
+
+        asyncio.run(scenario())
+
+    def test_watch_reads_the_profiles_of_the_admin_before_any_message(self):
+        Profile.objects.create(name="stored", model="openai/x")
+
+        async def scenario():
+            async with booted():
+                await until(lambda: "stored" in conf.profiles())
 
         asyncio.run(scenario())
 
