@@ -21,6 +21,7 @@ from ai_assistant.admin.conversations import (
 )
 from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
+from ai_assistant.admin.reports import ReportAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
@@ -36,6 +37,7 @@ __all__ = [
     "MemoryAdmin",
     "PolicyRuleAdmin",
     "PromptCommandAdmin",
+    "ReportAdmin",
     "RunAdmin",
     "SkillAdmin",
     "SuggestionAdmin",

@@ -4,14 +4,15 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Model, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from ai_assistant import conf
 from ai_assistant.admin.base import ManagedAdmin, ReadOnlyAdmin
-from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.models.usage import VIEW_USAGE, Budget, UsageLedger
 
 
 @admin.register(Budget)
@@ -69,6 +70,12 @@ class UsageAdmin(ReadOnlyAdmin):
     )
     user_field = "user"
     change_list_template = "ai_assistant/admin/usage_list.html"
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> bool:
+        """Allow who may see usage and costs, while the assistant is on."""
+        return conf.enabled() and request.user.has_perm(VIEW_USAGE)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -25,7 +25,13 @@ from ai_assistant.models.policy import Grant, PolicyRule
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import ClientRun, Run, Step, StopRequest
 from ai_assistant.models.token import AccessToken, Share
-from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.models.usage import (
+    Budget,
+    DailyUsage,
+    Report,
+    SummedDay,
+    UsageLedger,
+)
 
 __all__ = [
     "AccessToken",
@@ -38,6 +44,7 @@ __all__ = [
     "ClientRun",
     "ConfigurationVersion",
     "Conversation",
+    "DailyUsage",
     "ExecutorProcess",
     "Feedback",
     "FileChange",
@@ -51,6 +58,7 @@ __all__ = [
     "PromptCommand",
     "PromptText",
     "QueuedMessage",
+    "Report",
     "RowChange",
     "Run",
     "RunEvent",
@@ -59,6 +67,7 @@ __all__ = [
     "Step",
     "StopRequest",
     "Suggestion",
+    "SummedDay",
     "ToolCall",
     "ToolVersion",
     "UndoStop",

@@ -46,7 +46,7 @@ class TestPermissions:
     @pytest.mark.parametrize(
         ("codename", "part"),
         [
-            ("view_usageledger", "usage"),
+            ("view_usage", "usage"),
             ("view_run", "failed"),
             ("view_changeset", "changed"),
         ],

@@ -67,7 +67,7 @@ class TestUsage:
         assert staff("use_assistant").get(reverse(USAGE)).status_code == 403
 
     def test_usage_has_totals(self, staff, used):
-        response = staff("view_usageledger").get(reverse(USAGE))
+        response = staff("view_usage").get(reverse(USAGE))
 
         today = timezone.localdate()
         assert totals(response) == {
@@ -89,12 +89,12 @@ class TestUsage:
         assert "<td>0.3000</td>" in html
 
     def test_totals_follow_the_filters(self, staff, used):
-        response = staff("view_usageledger").get(reverse(USAGE), {"model": "small"})
+        response = staff("view_usage").get(reverse(USAGE), {"model": "small"})
 
         assert totals(response)["By user"] == [("bob", 1, 100, Decimal("0.1"))]
 
     def test_filter_that_does_not_exist(self, staff, used):
-        response = staff("view_usageledger").get(reverse(USAGE), {"nothing": "1"})
+        response = staff("view_usage").get(reverse(USAGE), {"nothing": "1"})
 
         assert response.status_code == 302
 

@@ -12,7 +12,7 @@ from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.run import UNFINISHED, Run, RunState
-from ai_assistant.models.usage import UsageLedger
+from ai_assistant.models.usage import VIEW_USAGE, UsageLedger
 from ai_assistant.providers.readiness import missing_of
 from ai_assistant.render.html.transcript.entries import Entry
 
@@ -28,7 +28,7 @@ def overview_entry(user: Any) -> Entry:
     entry: Entry = {"waiting": _waiting(user)}
     if user.is_superuser:
         entry["profiles"] = _profiles()
-    if user.has_perm("ai_assistant.view_usageledger"):
+    if user.has_perm(VIEW_USAGE):
         entry["usage"] = _usage(today)
     if user.has_perm("ai_assistant.view_run"):
         entry["failed"] = _failed(today)
