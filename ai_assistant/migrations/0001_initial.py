@@ -2598,4 +2598,17 @@ class Migration(migrations.Migration):
             },
             bases=("ai_assistant.dailyusage",),
         ),
+        migrations.CreateModel(
+            name="ConfigurationFile",
+            fields=[],
+            options={
+                "verbose_name": "configuration file",
+                "verbose_name_plural": "import and export",
+                "proxy": True,
+                "default_permissions": (),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("ai_assistant.configurationversion",),
+        ),
     ]

@@ -5,6 +5,7 @@ from ai_assistant.models.call import BackgroundCall, ToolCall, ToolVersion
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange, UndoStop
 from ai_assistant.models.configuration import (
     Agent,
+    ConfigurationFile,
     ConfigurationVersion,
     Instruction,
     Memory,
@@ -42,6 +43,7 @@ __all__ = [
     "Budget",
     "ChangeSet",
     "ClientRun",
+    "ConfigurationFile",
     "ConfigurationVersion",
     "Conversation",
     "DailyUsage",

@@ -202,6 +202,16 @@ class ConfigurationVersion(models.Model):
         return str(self.number)
 
 
+class ConfigurationFile(ConfigurationVersion):
+    """What import and export are registered by in the admin; no table of its own."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("configuration file")
+        verbose_name_plural = _("import and export")
+
+
 class MemoryQuerySet(models.QuerySet["Memory"]):
     """Memories, and for whom they are."""
 
