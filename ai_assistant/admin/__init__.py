@@ -23,6 +23,7 @@ from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.reports import ReportAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
+from ai_assistant.admin.transfer import ConfigurationFileAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "AuditEntryAdmin",
     "BudgetAdmin",
     "ChangeSetAdmin",
+    "ConfigurationFileAdmin",
     "ConversationAdmin",
     "FeedbackAdmin",
     "InstructionAdmin",

@@ -11,12 +11,13 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.admin.base import ManagedAdmin, ReadOnlyAdmin
+from ai_assistant.admin.base import ReadOnlyAdmin
+from ai_assistant.admin.versions import VersionedAdmin
 from ai_assistant.models.usage import VIEW_USAGE, Budget, UsageLedger
 
 
 @admin.register(Budget)
-class BudgetAdmin(ManagedAdmin):
+class BudgetAdmin(VersionedAdmin):
     """Budgets, for users with the admin's own permissions for them."""
 
     list_display = ("scope", "group", "user", "window", "tokens", "usd")
