@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
 from ai_assistant.admin.base import ModuleForm
-from ai_assistant.admin.preview import PreviewedAdmin, TriedCommandAdmin
+from ai_assistant.admin.rows.preview import PreviewedAdmin, TriedCommandAdmin
 from ai_assistant.models.configuration import (
     Agent,
     ConfigurationRow,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
-from ai_assistant.admin.versions import VersionedAdmin
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.models.configuration import Memory
 from ai_assistant.safety.identity.permissions import may_use
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.admin.base import ModuleForm
-from ai_assistant.admin.versions import VersionedAdmin
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry

@@ -1804,6 +1804,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="toolcall",
+            index=models.Index(fields=["created_at"], name="aia_call_created"),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
             index=models.Index(fields=["finished_at"], name="aia_call_time"),
         ),
         migrations.AddIndex(

@@ -86,6 +86,11 @@ def usage_names() -> dict[str, str]:
     return names
 
 
+def lately_called() -> list[str]:
+    """Return the names of the models of the last days; not looked for in all rows."""
+    return UsageReport(ReportQuery.read({})).names()["model"]
+
+
 class UsageReport:
     """What was used in a period, of what its filters leave."""
 

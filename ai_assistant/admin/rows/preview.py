@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
-from ai_assistant.admin.versions import VersionedAdmin
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.command_arguments import hint_of, schema_problem
 from ai_assistant.configuration.commands import sent_command
 from ai_assistant.configuration.setup import command_of_row

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from ai_assistant import conf
 from ai_assistant.admin.base import AssistantAdmin
-from ai_assistant.admin.versions import drawn_fields, with_values
+from ai_assistant.admin.rows.versions import drawn_fields, with_values
 from ai_assistant.configuration.transfer.applied import (
     ADDED,
     CHANGED,
