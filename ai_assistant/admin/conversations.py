@@ -169,7 +169,8 @@ class ToolCallAdmin(ListedAdmin):
     )
     list_filter = ("status", "effect", "approved", "created_at", NamedToolFilter)
     list_select_related = ("run__user",)
-    search_fields = ("name", "=run__id")
+    search_fields = ("=name", "=run__id")
+    search_help_text = _("A user, the name of a tool, or the id of a run.")
     fields = (
         "run_link",
         "user",
@@ -190,6 +191,11 @@ class ToolCallAdmin(ListedAdmin):
     readonly_fields = ("user", "run_link")
     ordering = ("-created_at",)
     user_field = "run__user"
+
+    def of_users(self, queryset: QuerySet[Any], keys: list[Any]) -> QuerySet[Any]:
+        """Return the calls of some users, without looking at the run of each."""
+        runs = Run.objects.filter(user__in=keys).order_by()
+        return queryset.filter(run__in=runs.values("pk"))
 
     @admin.display(description=_("tool"), ordering="name")
     def tool(self, call: ToolCall) -> str:

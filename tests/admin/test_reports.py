@@ -202,7 +202,7 @@ class TestUsage:
             told("ada")
         UsageLedger.objects.update(state="settled")
 
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(12):
             admin_client.get(page("usage"), {"by": "group"})
 
 

@@ -40,7 +40,14 @@ PAGES = {
     "list_calls": "toolcall/",
     "list_calls_of_tool": "toolcall/?name=tool_3&status__exact=failed",
     "list_calls_searched": "toolcall/?q=tool_3",
+    "list_calls_of_user": "toolcall/?q=bench7",
+    "list_changes": "changeset/",
+    "list_changes_searched": "changeset/?q=bench7",
+    "list_feedback": "feedback/",
     "list_usage": "usageledger/",
+    "list_usage_searched": "usageledger/?q=bench7",
+    "list_usage_of_model": "usageledger/?model=model_1",
+    "start_page": "",
 }
 
 
@@ -273,8 +280,11 @@ if __name__ == "__main__":
     from django.db import transaction
 
     django.setup()
+    from ai_assistant.models import SummedDay
+
     with transaction.atomic():
         write()
+        SummedDay.objects.all().delete()  # of the empty site
     from ai_assistant.engine.accounting.daily import sum_days, summed_until
 
     began = time.perf_counter()
