@@ -150,18 +150,20 @@ class VersionedAdmin(ManagedAdmin):
         return HttpResponseRedirect(reverse(f"{history}_history", args=[object_id]))
 
     def _restore(self, request: HttpRequest, row: Any, values: dict[str, Any]) -> None:
-        kind = self.in_file
-        if kind is None:
-            return
-        before = values_of(kind, row)
-        many = set_values(kind, row, values)
-        row.full_clean()
-        row.imported_from = ""
-        row.save()
-        for name, others in many.items():
-            getattr(row, name).set(others)
-        labels = [label for label, *_ in differing(kind, before, values_of(kind, row))]
-        self.log_change(request, row, [{"changed": {"fields": labels}}])
+        """Save a version by the form of the page: it may refuse what the model does not."""
+        form_class = self.get_form(request, row, change=True)
+        then = self.get_object(request, str(row.pk))
+        many = set_values(self.in_file, then, values) if self.in_file else {}
+        data = {field.html_name: field.value() for field in form_class(instance=then)}
+        data |= {name: [one.pk for one in others] for name, others in many.items()}
+        form: Any = form_class(data, instance=row)
+        if not form.is_valid():
+            raise ValidationError(dict(form.errors.as_data()))
+        self.save_model(request, self.save_form(request, form, change=True), form, True)  # noqa: FBT003
+        form.save_m2m()
+        self.log_change(
+            request, row, self.construct_change_message(request, form, [], add=False)
+        )
 
     def _kept(self, obj: Any, message: Any) -> Any:
         if self.in_file is None or not self.is_audited(obj):
@@ -175,7 +177,7 @@ class VersionedAdmin(ManagedAdmin):
             return []
         may_restore = self.has_change_permission(request, row)
         now = values_of(self.in_file, row)
-        entries = list(self._entries(object_id).select_related("user")[:SHOWN])
+        entries = list(self._entries(object_id).select_related("user")[: SHOWN + 1])
         name = f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}"
         found: list[dict[str, Any]] = []
         before: dict[str, Any] = {}
@@ -192,7 +194,8 @@ class VersionedAdmin(ManagedAdmin):
                 }
             )
             before = before if values is None else values
-        return found[::-1]
+        # The last one is there for the difference of the one before alone.
+        return found[::-1][:SHOWN]
 
     def _entries(self, object_id: str) -> QuerySet[LogEntry]:
         content_type = ContentType.objects.get_for_model(self.model)

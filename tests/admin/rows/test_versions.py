@@ -1,5 +1,7 @@
 """Rows of configuration: previewed, duplicated, switched off, and brought back."""
 
+import json
+
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
@@ -98,6 +100,37 @@ class TestHistory:
         assert told[-1] == "group: There is no group “Sales” on this site."
         changed.refresh_from_db()
         assert changed.body.endswith("2. Tell.")
+
+    def test_restore_is_checked_by_the_form_of_the_page(self, admin_client, changed):
+        first = entries(changed)[0]
+        message = json.loads(first.change_message)
+        message[-1]["values"]["module"] = "gone"
+        LogEntry.objects.filter(pk=first.pk).update(change_message=json.dumps(message))
+
+        response = admin_client.post(
+            address(Skill, "restore", changed.pk, first.pk), follow=True
+        )
+
+        told = [str(message) for message in response.context["messages"]]
+        assert told[-1].startswith("module: There is no module “gone”.")
+        changed.refresh_from_db()
+        assert changed.body.endswith("2. Tell.")
+
+    def test_restored_memory_is_of_the_words_of_who_restored_it(
+        self, admin_client, admin_user, client, django_user_model
+    ):
+        client.force_login(django_user_model.objects.create_superuser("eva"))
+        fields = {"text": "We close at six.", "for_everyone": "on"}
+        client.post(address(Memory, "add"), fields)
+        row = Memory.objects.get()
+        page = address(Memory, "change", row.pk)
+        client.post(page, {**fields, "text": "We close at five."})
+
+        admin_client.post(address(Memory, "restore", row.pk, entries(row)[0].pk))
+
+        row.refresh_from_db()
+        assert (row.text, row.owner) == ("We close at six.", None)
+        assert (row.author, row.words) == (admin_user, "user")
 
     def test_restore_needs_the_permission_and_a_version_of_this_row(
         self, staff, admin_client, changed
