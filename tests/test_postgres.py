@@ -12,6 +12,8 @@ FILES = (
     *("engine/undo", "project/questionnaires/assistant/designer/test_snapshot.py"),
     *("engine/calls/test_write_limit.py", "engine/intake/test_lookup.py"),
     "engine/intake/test_starts.py",
+    *("engine/accounting/test_daily.py", "configuration/test_transfer.py"),
+    *("admin/test_reports.py", "admin/test_lists.py"),
     *("engine/storage/test_clocks.py", "engine/storage/test_locked_rows.py"),
     *(
         "models/test_clock.py",

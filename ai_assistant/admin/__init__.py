@@ -5,7 +5,8 @@ Nothing can be added or changed here but configuration, budgets, rules and token
 can be deleted.
 """
 
-from ai_assistant.admin.changes import AuditEntryAdmin, ChangeSetAdmin
+from ai_assistant.admin.audit import AuditEntryAdmin
+from ai_assistant.admin.changes import ChangeSetAdmin
 from ai_assistant.admin.configuration import (
     AgentAdmin,
     InstructionAdmin,
@@ -15,14 +16,16 @@ from ai_assistant.admin.configuration import (
 )
 from ai_assistant.admin.conversations import (
     ConversationAdmin,
-    FeedbackAdmin,
     RunAdmin,
     ToolCallAdmin,
 )
+from ai_assistant.admin.feedback import FeedbackAdmin
 from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.modules.page import ModuleAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.profiles import ProfileAdmin
+from ai_assistant.admin.reports import ReportAdmin
+from ai_assistant.admin.rows.transfer import ConfigurationFileAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 
@@ -32,6 +35,7 @@ __all__ = [
     "AuditEntryAdmin",
     "BudgetAdmin",
     "ChangeSetAdmin",
+    "ConfigurationFileAdmin",
     "ConversationAdmin",
     "FeedbackAdmin",
     "InstructionAdmin",
@@ -40,6 +44,7 @@ __all__ = [
     "PolicyRuleAdmin",
     "ProfileAdmin",
     "PromptCommandAdmin",
+    "ReportAdmin",
     "RunAdmin",
     "SkillAdmin",
     "SuggestionAdmin",

@@ -1,6 +1,5 @@
-"""The changes of runs, each row with its difference, and the audit log; read-only."""
+"""The changes of runs, each row with its difference; read-only."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,12 +12,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.admin.base import ReadOnlyAdmin
-from ai_assistant.models.audit import AuditEntry
+from ai_assistant.admin.lists.decorated import NOTHING, ListedAdmin, ToolFilter
 from ai_assistant.models.change import ChangeSet, RowChange
+from ai_assistant.render.html.run_texts import brief
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 
@@ -138,14 +138,17 @@ class RowChangeInline(admin.StackedInline):  # type: ignore[type-arg] # its chec
 
 
 @admin.register(ChangeSet)
-class ChangeSetAdmin(ReadOnlyAdmin):
+class ChangeSetAdmin(ListedAdmin):
     """Changes that calls have made, row by row, also of deleted conversations."""
 
-    list_display = ("tool_name", "row_count", "user", "created_at", "is_partial", "run")
-    list_filter = ("is_partial", "created_at", "tool")
-    list_select_related = ("user", "run")
-    date_hierarchy = "created_at"
+    list_display = (
+        *("what", "tool_name", "kind", "row_count", "user", "created_at"),
+        *("is_recorded", "run_link"),
+    )
+    list_filter = ("kind", "is_partial", "created_at", ToolFilter)
+    list_select_related = ("user",)
     search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
+    search_help_text = _("A user, a tool, or a changed object.")
     fields = (
         *("created_at", "kind", "tool_name", "user", "run", "call", "is_partial"),
         *("gaps", "undo"),
@@ -156,10 +159,44 @@ class ChangeSetAdmin(ReadOnlyAdmin):
     inlines = (RowChangeInline,)
     user_field = "user"
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ChangeSet]:
-        """Count the rows in the same query."""
-        rows: QuerySet[ChangeSet] = super().get_queryset(request)
-        return rows.annotate(row_count=Count("rows"))
+    def decorate(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Add the first changed object of each, and how many there are."""
+        changed = RowChange.objects.filter(change_set__in=[row.pk for row in rows])
+        counted: Any = changed.order_by().values_list("change_set")
+        counts = dict(counted.annotate(count=Count("pk")))
+        columns = ("change_set_id", "model", "object_id", "text")
+        first = {
+            key: names for key, *names in changed.filter(order=0).values_list(*columns)
+        }
+        for row in rows:
+            row.count, row.first = counts.get(row.pk, 0), first.get(row.pk)
+
+    @admin.display(description=_("object"))
+    def what(self, change: Any) -> str:
+        """Return the first changed object, and how many more there are."""
+        if change.first is None:
+            return str(change)
+        named = _named(*change.first)
+        if change.count < 2:
+            return named
+        sentence = gettext("%(object)s and %(n)s more")
+        return sentence % {"object": named, "n": change.count - 1}
+
+    @admin.display(description=_("rows"))
+    def row_count(self, change: Any) -> int:
+        """Return how many rows were changed."""
+        return int(change.count)
+
+    @admin.display(description=_("recorded"), ordering="is_partial", boolean=True)
+    def is_recorded(self, change: ChangeSet) -> bool:
+        """Return whether there is an image of all that it changed."""
+        return not change.is_partial
+
+    @admin.display(description=_("run"))
+    def run_link(self, change: ChangeSet) -> SafeString | str:
+        """Return a link to the run, while there is one."""
+        key = change.run_id
+        return self.link("run", key, gettext("Open")) if key else NOTHING
 
     @admin.display(description=_("tool"), ordering="tool")
     def tool_name(self, change: ChangeSet) -> str:
@@ -184,78 +221,13 @@ class ChangeSetAdmin(ReadOnlyAdmin):
         )
         return None
 
-    @admin.display(description=_("rows"), ordering="row_count")
-    def row_count(self, change: Any) -> int:
-        """Return how many rows were changed."""
-        return int(change.row_count)
-
 
 def _undo_url(change: ChangeSet) -> str:
     return f"{reverse('ai_assistant:undo')}?change={change.pk}"
 
 
-BREAK_CHARS = 32  # a browser breaks no word that is as long as a hash
-
-
-@admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnlyAdmin):
-    """The audit log. `manage.py assistant_audit verify` checks that it is complete."""
-
-    list_display = ("number", "action", "tool", "user_name", "created_at", "run_id")
-    list_display_links = ("number", "action")
-    list_filter = ("action", "created_at", "tool")
-    date_hierarchy = "created_at"
-    search_fields = ("user_name", "action", "tool", "=run_id", "=call_id")
-    fields = (
-        "number",
-        "created_at",
-        "user_name",
-        "action",
-        "tool",
-        "run_id",
-        "call_id",
-        "ip",
-        "formatted_details",
-        "hashes",
-    )
-    readonly_fields = ("number", "formatted_details", "hashes")
-    ordering = ("-id",)
-    user_field = "user"
-
-    @admin.display(description=_("number"), ordering="id")
-    def number(self, entry: AuditEntry) -> str:
-        """Return the place in the log, which an entry has once it is sealed."""
-        return str(entry.n) if entry.n else gettext("not sealed yet")
-
-    @admin.display(description=_("details"))
-    def formatted_details(self, entry: AuditEntry) -> SafeString:
-        """Return the details, one a line."""
-        lines = (
-            (name, _breakable(value if isinstance(value, str) else json.dumps(value)))
-            for name, value in entry.details.items()
-        )
-        row = '<tr><th scope="row">{}</th><td>{}</td></tr>'
-        rows = format_html_join("", row, lines)
-        return format_html("<table><tbody>{}</tbody></table>", rows)
-
-    @admin.display(description=_("hash"))
-    def hashes(self, entry: AuditEntry) -> SafeString:
-        """Return the entry's hash, and that of the one before."""
-        entry_hash, previous_hash = _breakable(entry.hash), _breakable(entry.previous)
-        return format_html("{}<br>{}", entry_hash, previous_hash)
-
-    def get_actions(
-        self, _request: HttpRequest, action_location: object = None
-    ) -> dict[str, Any]:
-        """Offer no actions: entries are read-only."""
-        return {}
-
-
-def _breakable(text: str) -> SafeString:
-    """Return `text` escaped, with places where a long word may be broken."""
-    pieces = [text[at : at + BREAK_CHARS] for at in range(0, len(text), BREAK_CHARS)]
-    return format_html_join(
-        "",
-        "{}<wbr>",
-        ((mark_hidden_characters(piece, edges=False),) for piece in pieces),
-    )
+def _named(label: str, key: str, text: str) -> str:
+    model = _model(label)
+    kind = capfirst(model._meta.verbose_name) if model else label
+    is_secret = model is not None and is_sensitive_model(model)
+    return f"{kind}: {key if is_secret or not text else brief(text, length=60)}"

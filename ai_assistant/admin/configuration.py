@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin import widgets
+from django.contrib.messages import ERROR
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
-from ai_assistant.admin.base import ManagedAdmin, ModuleForm
+from ai_assistant.admin.base import ModuleForm
+from ai_assistant.admin.rows.preview import PreviewedAdmin, TriedCommandAdmin
 from ai_assistant.models.configuration import (
     Agent,
     ConfigurationRow,
@@ -60,7 +62,7 @@ HELP = {
 }
 
 
-class ConfigurationAdmin(ManagedAdmin):
+class ConfigurationAdmin(PreviewedAdmin):
     """What rows of configuration have in common: what they say, and where it applies."""
 
     form = ModuleForm
@@ -70,6 +72,8 @@ class ConfigurationAdmin(ManagedAdmin):
     list_select_related = ("group",)
     search_fields = ("name", *WHERE[:3])
     ordering = ("name", "pk")
+    actions = ("switch_on", "switch_off")
+    save_as = True
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Return the columns."""
@@ -81,6 +85,7 @@ class ConfigurationAdmin(ManagedAdmin):
             "group",
             "is_active",
             "origin",
+            "changed",
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -101,6 +106,31 @@ class ConfigurationAdmin(ManagedAdmin):
             kwargs["widget"] = widgets.AdminTextInputWidget
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
+    @admin.action(description=gettext_lazy("Switch on"), permissions=["change"])
+    def switch_on(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        """Let the chosen rows apply."""
+        self._switch(request, rows, is_active=True)
+
+    @admin.action(description=gettext_lazy("Switch off"), permissions=["change"])
+    def switch_off(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        """Let the chosen rows apply nowhere."""
+        self._switch(request, rows, is_active=False)
+
+    def _switch(
+        self, request: HttpRequest, rows: QuerySet[Any], *, is_active: bool
+    ) -> None:
+        active: Any = self.opts.get_field("is_active")
+        label = str(active.verbose_name)
+        for row in rows.exclude(is_active=is_active):
+            row.is_active, row.imported_from = is_active, ""
+            try:
+                row.save()
+            except ValidationError as error:  # wrong by now, as a profile that is gone
+                sentence = f"{row}: {' '.join(error.messages)}"
+                self.message_user(request, sentence, ERROR)
+                continue
+            self.log_change(request, row, [{"changed": {"fields": [label]}}])
+
     @admin.display(description=gettext_lazy("takes the place of"))
     def origin(self, row: ConfigurationRow) -> str:
         """Return the app whose part of this name the row replaces."""
@@ -114,6 +144,7 @@ class InstructionAdmin(ConfigurationAdmin):
 
     words = ("text",)
     kind = "instruction"
+    markdown = ("text",)
 
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **kwargs: Any
@@ -132,14 +163,27 @@ class SkillAdmin(ConfigurationAdmin):
 
     words = ("description", "body", "allowed_tools")
     kind = "skill"
+    markdown = ("body",)
 
 
 @admin.register(PromptCommand)
-class PromptCommandAdmin(ConfigurationAdmin):
+class PromptCommandAdmin(TriedCommandAdmin, ConfigurationAdmin):
     """Prompts that are sent by their name: the site's and those of groups."""
 
     words = ("description", "text", "arguments")
     kind = "command"
+    tried = gettext_lazy("A line to try")
+
+    def formfield_for_dbfield(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Say what stands for what in its text."""
+        if db_field.name == "text":
+            kwargs["help_text"] = _(
+                "What is sent. “{{ arguments }}” stands for what follows the name, and "
+                "“{{ period }}” for the argument of that name."
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave out those that persons have saved for themselves."""
@@ -177,6 +221,7 @@ class AgentAdmin(ConfigurationAdmin):
         *("steps", "run_s", "loop"),
     )
     kind = "agent"
+    markdown = ("text",)
 
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **kwargs: Any

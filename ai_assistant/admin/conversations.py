@@ -1,91 +1,74 @@
-"""Conversations with their feedback, runs and calls; all read-only."""
+"""Conversations, their runs and calls; all read-only."""
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.contrib.admin.views.main import SEARCH_VAR
+from django.contrib.messages import WARNING
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.admin.base import AssistantAdmin, ReadOnlyAdmin
+from ai_assistant.admin.base import AssistantAdmin
+from ai_assistant.admin.lists.decorated import (
+    NOTHING,
+    ListedAdmin,
+    NamedToolFilter,
+    cost_text,
+    costs_of,
+    duration_text,
+    sees_costs,
+    sees_texts,
+)
+from ai_assistant.admin.lists.found import (
+    MOST_FOUND,
+    CostFilter,
+    OutcomeFilter,
+    UsedToolFilter,
+    said_or_named,
+)
 from ai_assistant.admin.prompts import PromptPages
 from ai_assistant.engine.queries import has_changes
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.conversation import Conversation, Feedback
-from ai_assistant.models.run import Run
+from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.html.run_texts import brief, questions_of
 from ai_assistant.render.html.trace import trace_entry
 from ai_assistant.safety.identity.permissions import may_view_prompts
 
-NOTHING: tuple[Any, ...] = (None, "", [], {})
-
-
-class ReasonFilter(admin.SimpleListFilter):
-    """One of the reasons that can be ticked below an answer."""
-
-    title = _("reason")
-    parameter_name = "reason"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer each reason."""
-        return [(str(value), str(label)) for value, label in Feedback.Reason.choices]
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[Any]
-    ) -> QuerySet[Any] | None:
-        """Return the rows with this reason."""
-        if self.value() not in Feedback.Reason.values:
-            return queryset
-        # SQLite has no `contains` for JSON; the list holds nothing but these words.
-        annotated: QuerySet[Any] = queryset.alias(
-            reasons_text=Cast("reasons", TextField())
-        )
-        return annotated.filter(reasons_text__contains=f'"{self.value()}"')
-
-
-@admin.register(Feedback)
-class FeedbackAdmin(ReadOnlyAdmin):
-    """Ratings of answers, with reasons. The conversation itself is not shown."""
-
-    list_display = ("__str__", "value", "why", "text", "user", "created_at")
-    list_filter = ("value", ReasonFilter, "created_at")
-    list_select_related = ("user", "run")
-    date_hierarchy = "created_at"
-    search_fields = ("text", "=run__id")
-    fields = ("value", "why", "text", "answer", "user", "created_at")
-    readonly_fields = ("why", "answer")
-    user_field = "user"
-
-    @admin.display(description=_("reasons"))
-    def why(self, feedback: Feedback) -> str:
-        """Return the ticked reasons in words."""
-        labels = dict(Feedback.Reason.choices)
-        return ", ".join(str(labels.get(reason, reason)) for reason in feedback.reasons)
-
-    @admin.display(description=_("run"))
-    def answer(self, feedback: Feedback) -> SafeString:
-        """Return a link to the run."""
-        url = reverse(
-            f"{self.admin_site.name}:ai_assistant_run_change", args=[feedback.run_id]
-        )
-        return format_html('<a href="{}">{}</a>', url, feedback.run)
+NEWEST = 50  # runs of a conversation
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 @admin.register(Conversation)
-class ConversationAdmin(ReadOnlyAdmin):
-    """Conversations: who, about what, when. What was said is not shown."""
+class ConversationAdmin(ListedAdmin):
+    """Conversations: who, about what, when, how it ended, and what it has cost."""
 
-    list_display = ("__str__", "owner", "created_at", "updated_at")
-    list_filter = ("updated_at",)
+    list_filter = (OutcomeFilter, UsedToolFilter, CostFilter, "updated_at")
     list_select_related = ("owner",)
-    date_hierarchy = "updated_at"
     search_fields = ("title",)
-    fields = ("title", "owner", "created_at", "updated_at")
+    search_help_text = _("Words of what was said, a user, or the path of a page.")
     user_field = "owner"
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """Return the columns; costs only for who may see them."""
+        cost = ("cost",) if sees_costs(request) else ()
+        return ("about", "owner", "runs_told", "outcome", *cost, "updated_at")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the fields of the page."""
+        own = ("title", "owner", "created_at", "updated_at", "runs_table")
+        return self.seen(request, own)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the one that is made here."""
+        return ("runs_table",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         """Leave those of agents that were asked out of the list."""
@@ -94,6 +77,75 @@ class ConversationAdmin(ReadOnlyAdmin):
         name = (match.url_name if match else None) or ""
         is_list = name.endswith("_changelist")
         return rows.filter(parent_call=None) if is_list else rows
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Search what was said, titles, users and pages; of very many the newest."""
+        if not search_term.strip():
+            return queryset, False
+        found = said_or_named(queryset, search_term)
+        if len(found) == MOST_FOUND and request.GET.get(SEARCH_VAR) == search_term:
+            sentence = gettext("More were found: the newest %(n)s are shown.")
+            self.message_user(request, sentence % {"n": MOST_FOUND}, WARNING)
+        return queryset.filter(pk__in=found), False
+
+    def decorate(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Add runs, the last outcome, and the cost."""
+        keys = [row.pk for row in rows]
+        runs = Run.objects.filter(conversation__in=keys).order_by("created_at")
+        found = list(runs.values_list("pk", "conversation_id", "state"))
+        counts = Counter(conversation for _run, conversation, _state in found)
+        last = {conversation: state for _run, conversation, state in found}
+        first: dict[Any, Any] = {}
+        for run, conversation, _state in found:
+            first.setdefault(conversation, run)
+        untitled = [first[row.pk] for row in rows if not row.title and row.pk in first]
+        asked: Any = questions_of(untitled) if untitled else {}
+        costs = costs_of(keys, by="run__conversation") if sees_costs(request) else {}
+        labels = dict(RunState.choices)
+        for row in rows:
+            row.run_count = counts[row.pk]
+            row.last_state = str(labels.get(last.get(row.pk, ""), NOTHING))
+            row.asked = asked.get(first.get(row.pk), "")
+            row.cost_usd = costs.get(row.pk)
+
+    @admin.display(description=_("title"), ordering="title")
+    def about(self, row: Any) -> str:
+        """Return the title, or the first question of one that has none yet."""
+        return brief(row.title) if row.title else row.asked or gettext("empty")
+
+    @admin.display(description=_("runs"))
+    def runs_told(self, row: Any) -> int:
+        """Return how many runs it has."""
+        return int(row.run_count)
+
+    @admin.display(description=_("outcome"))
+    def outcome(self, row: Any) -> str:
+        """Return the state of the last run."""
+        return str(row.last_state)
+
+    @admin.display(description=_("cost in USD"))
+    def cost(self, row: Any) -> str:
+        """Return what its runs have cost."""
+        return cost_text(row.cost_usd)
+
+    @admin.display(description=_("runs"))
+    def runs_table(self, conversation: Conversation) -> SafeString:
+        """Return its newest runs with their questions, each with a link."""
+        runs = list(conversation.runs.order_by("-created_at")[:NEWEST])
+        asked = questions_of([run.pk for run in runs])
+        rows = (
+            (
+                self.link("run", run.pk, asked.get(run.pk) or run_title(run)),
+                run.get_state_display(),
+                duration_text(run.created_at, run.finished_at),
+            )
+            for run in runs
+        )
+        row = '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>'
+        lines = format_html_join("", row, rows)
+        return format_html("<table><tbody>{}</tbody></table>", lines)
 
     def render_delete_form(
         self, request: HttpRequest, context: dict[str, Any]
@@ -111,16 +163,18 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ToolCall)
-class ToolCallAdmin(ReadOnlyAdmin):
+class ToolCallAdmin(ListedAdmin):
     """Tool calls: tool, arguments, user and result."""
 
-    list_display = ("name", "status", "user", "effect", "created_at", "reason", "run")
-    list_filter = ("status", "effect", "approved", "created_at", "name")
+    list_display = (
+        *("tool", "status", "what", "user", "effect", "created_at", "took", "run_link"),
+    )
+    list_filter = ("status", "effect", "approved", "created_at", NamedToolFilter)
     list_select_related = ("run__user",)
-    date_hierarchy = "created_at"
-    search_fields = ("name", "=run__id")
+    search_fields = ("=name", "=run__id")
+    search_help_text = _("A user, the name of a tool, or the id of a run.")
     fields = (
-        "run",
+        "run_link",
         "user",
         "parent",
         "name",
@@ -136,25 +190,49 @@ class ToolCallAdmin(ReadOnlyAdmin):
         "started_at",
         "finished_at",
     )
-    readonly_fields = ("user",)
+    readonly_fields = ("user", "run_link")
     ordering = ("-created_at",)
     user_field = "run__user"
 
-    @admin.display(ordering="run__user")
+    def of_users(self, queryset: QuerySet[Any], keys: list[Any]) -> QuerySet[Any]:
+        """Return the calls of some users, without looking at the run of each."""
+        runs = Run.objects.filter(user__in=keys).order_by()
+        return queryset.filter(run__in=runs.values("pk"))
+
+    @admin.display(description=_("tool"), ordering="name")
+    def tool(self, call: ToolCall) -> str:
+        """Return the label of the tool, or its name."""
+        return call.label or call.name
+
+    @admin.display(description=_("what happened"))
+    def what(self, call: ToolCall) -> str:
+        """Return what its card said, or why it has failed."""
+        return brief(call.summary or call.error or call.reason) or NOTHING
+
+    @admin.display(description=_("took"))
+    def took(self, call: ToolCall) -> str:
+        """Return how long it worked."""
+        return duration_text(call.started_at, call.finished_at)
+
+    @admin.display(description=_("user"), ordering="run__user")
     def user(self, call: ToolCall) -> str:
         """Return the user of the call."""
         return str(call.run.user)
 
+    @admin.display(description=_("run"))
+    def run_link(self, call: ToolCall) -> SafeString:
+        """Return a link to the run."""
+        return self.link("run", call.run_id, gettext("Open"))
+
 
 @admin.register(Run)
-class RunAdmin(PromptPages, ReadOnlyAdmin):
-    """Runs: their state, and why they ended as they did."""
+class RunAdmin(PromptPages, ListedAdmin):
+    """Runs: what was asked, their state, and why they ended as they did."""
 
-    list_display = ("id", "state", "user", "conversation", "error_code", "created_at")
     list_filter = ("state", "created_at")
     list_select_related = ("user", "conversation")
-    date_hierarchy = "created_at"
-    search_fields = ("id", "error_code")
+    search_fields = ("=id", "=error_code", "page_path")
+    search_help_text = _("A user, the code of an error, or the path of a page.")
     fields = (
         "conversation",
         "user",
@@ -180,10 +258,38 @@ class RunAdmin(PromptPages, ReadOnlyAdmin):
     user_field = "user"
     change_form_template = "ai_assistant/admin/run.html"
 
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """Return the columns; costs only for who may see them."""
+        cost = ("cost",) if sees_costs(request) else ()
+        return ("about", "state", "error_code", "user", "created_at", "took", *cost)
+
+    def decorate(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Add what was asked, and the cost."""
+        keys = [row.pk for row in rows]
+        asked = questions_of(keys) if sees_texts(request) else {}
+        costs = costs_of(keys) if sees_costs(request) else {}
+        for row in rows:
+            row.asked, row.cost_usd = asked.get(row.pk, ""), costs.get(row.pk)
+
+    @admin.display(description=_("question"))
+    def about(self, run: Any) -> str:
+        """Return what was asked, or what kind of run it is."""
+        return run.asked or run_title(run)
+
+    @admin.display(description=_("took"))
+    def took(self, run: Run) -> str:
+        """Return how long it took, with the time in which it waited."""
+        return duration_text(run.created_at, run.finished_at)
+
+    @admin.display(description=_("cost in USD"))
+    def cost(self, run: Any) -> str:
+        """Return what it has cost."""
+        return cost_text(run.cost_usd)
+
     def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
         """Leave out what is empty, as errors mostly are."""
         fields: Any = super().get_fields(request, obj)
-        return [f for f in fields if obj is None or getattr(obj, f) not in NOTHING]
+        return [f for f in fields if obj is None or getattr(obj, f) not in EMPTY]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -198,3 +304,9 @@ class RunAdmin(PromptPages, ReadOnlyAdmin):
     def _may_view(self, request: HttpRequest, model: type[Model]) -> bool:
         page = self.admin_site._registry.get(model)
         return page is not None and page.has_view_permission(request)
+
+
+def run_title(run: Run) -> str:
+    """Return what a run is called whose question is not shown."""
+    name = {"kind": capfirst(run.get_kind_display()), "user": run.user}
+    return gettext("%(kind)s, %(user)s") % name

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
-from ai_assistant.admin.base import ManagedAdmin
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.models.configuration import Memory
 from ai_assistant.safety.identity.permissions import may_use
 
@@ -43,7 +43,7 @@ class MemoryForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
 
 @admin.register(Memory)
-class MemoryAdmin(ManagedAdmin):
+class MemoryAdmin(VersionedAdmin):
     """A person's own memories; with the permissions of the table also shared ones."""
 
     form = MemoryForm

@@ -6,7 +6,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ai_assistant.admin.base import ManagedAdmin, ModuleForm
+from ai_assistant.admin.base import ModuleForm
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
@@ -48,11 +49,19 @@ def _loosened(pattern: str, decision: str) -> tuple[list[str], list[str]]:
 
 
 @admin.register(PolicyRule)
-class PolicyRuleAdmin(ManagedAdmin):
+class PolicyRuleAdmin(VersionedAdmin):
     """The site's policy rules: deny, ask or allow, by tool pattern."""
 
     form = PolicyRuleForm
-    list_display = ("tools", "decision", "module", "group", "reason", "fitting")
+    list_display = (
+        "tools",
+        "decision",
+        "module",
+        "group",
+        "reason",
+        "fitting",
+        "changed",
+    )
     list_filter = ("decision", "group")
     list_select_related = ("group",)
     search_fields = ("tools", "module", "reason")

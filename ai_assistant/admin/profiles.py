@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ai_assistant import conf
-from ai_assistant.admin.base import ManagedAdmin
 from ai_assistant.admin.profile_form import SECRET, ProfileForm, uses_of
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.profile import Profile
@@ -57,7 +57,7 @@ HELP = {
 
 
 @admin.register(Profile)
-class ProfileAdmin(ManagedAdmin):
+class ProfileAdmin(VersionedAdmin):
     """Model profiles, for users with the admin's own permissions for them."""
 
     form = ProfileForm

@@ -203,7 +203,7 @@ def registered_skills() -> list[Skill]:
 
 def registered_commands() -> list[PromptCommand]:
     """Return all prompt commands, those of rows and of all persons included."""
-    return list(_merged("command", models.PromptCommand, _command))
+    return list(_merged("command", models.PromptCommand, command_of_row))
 
 
 def registered_agents() -> list[Agent]:
@@ -260,7 +260,8 @@ def _skill(row: models.Skill, registered: Skill | None) -> Skill:
     return replace(made, files=registered.files, scripts=registered.scripts)
 
 
-def _command(row: models.PromptCommand, _registered: Any) -> PromptCommand:
+def command_of_row(row: models.PromptCommand, _registered: Any = None) -> PromptCommand:
+    """Return the command of a row, stored or not."""
     return PromptCommand(
         name=row.name,
         text=row.text,

@@ -15,7 +15,9 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    TextField,
 )
+from django.db.models.functions import Cast
 
 from ai_assistant.engine.storage.branches import tree_of
 from ai_assistant.engine.storage.text_search import MessageText, has_all
@@ -407,6 +409,17 @@ def conversation_list(
     hits = own.annotate(hit=Subquery(newest.values("pk")[:1]))
     hits = hits.filter(Q(hit__isnull=False) | has_all("title", words))
     return hits.order_by("-updated_at")
+
+
+def messages_with(word: str) -> QuerySet[Message]:
+    """Return the messages of all users that contain a word, for who may read them."""
+    texts = Message.objects.exclude(role=Message.Role.SUMMARY).order_by()
+    if word.isascii() and word.isalnum():
+        # So it stands in the JSON too: most rows are left out without looking inside.
+        texts = texts.annotate(as_text=Cast("parts", TextField()))
+        texts = texts.filter(as_text__icontains=word)
+    said = texts.annotate(text_parts=MessageText("parts"))
+    return said.filter(has_all("text_parts", [word]))
 
 
 def activity(keys: Collection[UUID]) -> tuple[dict[UUID, str], set[UUID]]:

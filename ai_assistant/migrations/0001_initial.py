@@ -372,6 +372,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
+                    ),
+                ),
+                (
                     "scope",
                     models.CharField(
                         choices=[
@@ -623,6 +632,15 @@ class Migration(migrations.Migration):
                         primary_key=True,
                         serialize=False,
                         verbose_name="ID",
+                    ),
+                ),
+                (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
                     ),
                 ),
                 ("tools", models.CharField(max_length=200, verbose_name="tools")),
@@ -1505,6 +1523,8 @@ class Migration(migrations.Migration):
                 "verbose_name": "model call",
                 "verbose_name_plural": "usage",
                 "ordering": ("-created_at",),
+                "default_permissions": (),
+                "permissions": (("view_usage", "Can see usage and costs"),),
             },
         ),
         migrations.CreateModel(
@@ -1785,6 +1805,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="toolcall",
+            index=models.Index(fields=["created_at"], name="aia_call_created"),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
+            index=models.Index(fields=["finished_at"], name="aia_call_time"),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
             index=models.Index(
                 condition=models.Q(("parent__isnull", False)),
                 fields=["parent"],
@@ -1862,6 +1890,15 @@ class Migration(migrations.Migration):
                         primary_key=True,
                         serialize=False,
                         verbose_name="ID",
+                    ),
+                ),
+                (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
                     ),
                 ),
                 ("is_active", models.BooleanField(default=True, verbose_name="active")),
@@ -1992,6 +2029,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
+                    ),
+                ),
+                (
                     "name",
                     models.CharField(
                         max_length=64,
@@ -2061,6 +2107,15 @@ class Migration(migrations.Migration):
                         primary_key=True,
                         serialize=False,
                         verbose_name="ID",
+                    ),
+                ),
+                (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
                     ),
                 ),
                 (
@@ -2164,6 +2219,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
+                    ),
+                ),
+                (
                     "name",
                     models.CharField(
                         max_length=64,
@@ -2241,6 +2305,15 @@ class Migration(migrations.Migration):
                         primary_key=True,
                         serialize=False,
                         verbose_name="ID",
+                    ),
+                ),
+                (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
                     ),
                 ),
                 (
@@ -2323,6 +2396,15 @@ class Migration(migrations.Migration):
                         primary_key=True,
                         serialize=False,
                         verbose_name="ID",
+                    ),
+                ),
+                (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
                     ),
                 ),
                 (
@@ -2495,6 +2577,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
+                    ),
+                ),
+                (
                     "name",
                     models.CharField(
                         max_length=64,
@@ -2620,6 +2711,15 @@ class Migration(migrations.Migration):
                         verbose_name="ID",
                     ),
                 ),
+                (
+                    "imported_from",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        max_length=200,
+                        verbose_name="from the file",
+                    ),
+                ),
                 ("text", models.CharField(max_length=500, verbose_name="text")),
                 (
                     "words",
@@ -2676,5 +2776,124 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "memories",
                 "ordering": ("-created_at", "-pk"),
             },
+        ),
+        migrations.CreateModel(
+            name="DailyUsage",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("day", models.DateField(verbose_name="day")),
+                (
+                    "model",
+                    models.CharField(blank=True, max_length=200, verbose_name="model"),
+                ),
+                (
+                    "module",
+                    models.CharField(blank=True, max_length=100, verbose_name="module"),
+                ),
+                (
+                    "agent",
+                    models.CharField(blank=True, max_length=64, verbose_name="agent"),
+                ),
+                (
+                    "tool",
+                    models.CharField(blank=True, max_length=200, verbose_name="tool"),
+                ),
+                ("calls", models.PositiveIntegerField(default=0, verbose_name="calls")),
+                (
+                    "failed",
+                    models.PositiveIntegerField(default=0, verbose_name="failed"),
+                ),
+                ("unpriced", models.PositiveIntegerField(default=0)),
+                (
+                    "input_tokens",
+                    models.PositiveBigIntegerField(
+                        default=0, verbose_name="input tokens"
+                    ),
+                ),
+                (
+                    "output_tokens",
+                    models.PositiveBigIntegerField(
+                        default=0, verbose_name="output tokens"
+                    ),
+                ),
+                (
+                    "cost_usd",
+                    models.DecimalField(
+                        decimal_places=8,
+                        default=0,
+                        max_digits=18,
+                        verbose_name="cost in USD",
+                    ),
+                ),
+                ("timed", models.PositiveIntegerField(default=0)),
+                ("seconds", models.FloatField(default=0)),
+                ("longest_s", models.FloatField(default=0)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "usage of a day",
+                "verbose_name_plural": "usage by day",
+                "default_permissions": (),
+                "indexes": [models.Index(fields=["day", "tool"], name="aia_daily_day")],
+            },
+        ),
+        migrations.CreateModel(
+            name="SummedDay",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("day", models.DateField()),
+            ],
+            options={"default_permissions": ()},
+        ),
+        migrations.CreateModel(
+            name="Report",
+            fields=[],
+            options={
+                "verbose_name": "report",
+                "verbose_name_plural": "reports",
+                "proxy": True,
+                "default_permissions": (),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("ai_assistant.dailyusage",),
+        ),
+        migrations.CreateModel(
+            name="ConfigurationFile",
+            fields=[],
+            options={
+                "verbose_name": "configuration file",
+                "verbose_name_plural": "import and export",
+                "proxy": True,
+                "default_permissions": (),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("ai_assistant.configurationversion",),
         ),
     ]

@@ -5,6 +5,7 @@ from ai_assistant.models.call import BackgroundCall, ToolCall, ToolVersion
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange, UndoStop
 from ai_assistant.models.configuration import (
     Agent,
+    ConfigurationFile,
     ConfigurationVersion,
     Instruction,
     Memory,
@@ -27,7 +28,13 @@ from ai_assistant.models.profile import Profile
 from ai_assistant.models.prompt import PromptText
 from ai_assistant.models.run import ClientRun, Run, Step, StopRequest
 from ai_assistant.models.token import AccessToken, Share
-from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.models.usage import (
+    Budget,
+    DailyUsage,
+    Report,
+    SummedDay,
+    UsageLedger,
+)
 
 __all__ = [
     "AccessToken",
@@ -38,8 +45,10 @@ __all__ = [
     "Budget",
     "ChangeSet",
     "ClientRun",
+    "ConfigurationFile",
     "ConfigurationVersion",
     "Conversation",
+    "DailyUsage",
     "ExecutorProcess",
     "Feedback",
     "FileChange",
@@ -55,6 +64,7 @@ __all__ = [
     "PromptCommand",
     "PromptText",
     "QueuedMessage",
+    "Report",
     "RowChange",
     "Run",
     "RunEvent",
@@ -63,6 +73,7 @@ __all__ = [
     "Step",
     "StopRequest",
     "Suggestion",
+    "SummedDay",
     "ToolCall",
     "ToolVersion",
     "UndoStop",

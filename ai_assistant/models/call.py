@@ -124,6 +124,8 @@ class ToolCall(models.Model):
                 condition=models.Q(background=True),
                 name="aia_call_background",
             ),
+            models.Index(fields=["created_at"], name="aia_call_created"),
+            models.Index(fields=["finished_at"], name="aia_call_time"),
             # Without the calls of a step, which are most: SQLite would look for those
             # of one step among all that have no parent.
             models.Index(

@@ -23,7 +23,19 @@ is_name = RegexValidator(
 )
 
 
-class ConfigurationRow(models.Model):
+class ImportedRow(models.Model):
+    """A row that may have come from a file, by `manage.py assistant_config`."""
+
+    # The name of the file, until somebody changes the row by hand.
+    imported_from = models.CharField(
+        _("from the file"), max_length=200, blank=True, editable=False
+    )
+
+    class Meta:
+        abstract = True
+
+
+class ConfigurationRow(ImportedRow):
     """
     A row of configuration, and where it applies; empty means everywhere.
 
@@ -190,6 +202,16 @@ class ConfigurationVersion(models.Model):
         return str(self.number)
 
 
+class ConfigurationFile(ConfigurationVersion):
+    """What import and export are registered by in the admin; no table of its own."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("configuration file")
+        verbose_name_plural = _("import and export")
+
+
 class MemoryQuerySet(models.QuerySet["Memory"]):
     """Memories, and for whom they are."""
 
@@ -199,7 +221,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(own_or_shared).select_related("group")
 
 
-class Memory(models.Model):
+class Memory(ImportedRow):
     """
     A sentence that is in the prompt of whom it is for.
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.configuration import ImportedRow
 
 MAX_CHARS = 200
 MOST_CHOICES = 3  # repeats and groups that one alternative may have
@@ -81,7 +82,7 @@ def _slow(tokens: list[str]) -> str:
     return ""
 
 
-class PolicyRule(models.Model):
+class PolicyRule(ImportedRow):
     """
     A policy of the site for some tools: deny, ask or allow.
 

@@ -7,6 +7,8 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.models.configuration import ImportedRow
+
 is_slug = RegexValidator(
     r"^[-a-zA-Z0-9_]+\Z", _("Use letters, digits, hyphens and underscores.")
 )
@@ -24,7 +26,7 @@ price: dict[str, Any] = {
 }
 
 
-class Profile(models.Model):
+class Profile(ImportedRow):
     """
     A model profile. One with the name of a setting's takes its place, or switches it off.
 

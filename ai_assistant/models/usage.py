@@ -10,6 +10,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.configuration import ImportedRow
+
+VIEW_USAGE = "ai_assistant.view_usage"  # the permission to see tokens and costs
 
 
 class UsageLedger(models.Model):
@@ -63,6 +66,8 @@ class UsageLedger(models.Model):
         verbose_name = _("model call")
         verbose_name_plural = _("usage")
         ordering = ("-created_at",)
+        default_permissions = ()
+        permissions = (("view_usage", _("Can see usage and costs")),)
         # The sums of a window are read from the index alone.
         indexes = (
             models.Index(fields=["created_at", "tokens", "usd"], name="aia_usage_time"),
@@ -80,7 +85,72 @@ class UsageLedger(models.Model):
         return f"{self.model} {self.input_tokens}+{self.output_tokens}"
 
 
-class Budget(models.Model):
+class DailyUsage(models.Model):
+    """
+    What was used on a day, by everything that a report asks for.
+
+    Without a `tool` it sums model calls. With one it sums calls of that tool, and tokens
+    and cost are its share of the model calls that asked for it. Written when the day is
+    over, and never changed; see `ai_assistant.engine.accounting.daily`.
+    """
+
+    day = models.DateField(_("day"))  # in the TIME_ZONE of the site
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        verbose_name=_("user"),
+    )
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    module = models.CharField(_("module"), max_length=100, blank=True)
+    agent = models.CharField(_("agent"), max_length=64, blank=True)
+    tool = models.CharField(_("tool"), max_length=200, blank=True)
+    calls = models.PositiveIntegerField(_("calls"), default=0)
+    failed = models.PositiveIntegerField(_("failed"), default=0)  # of a tool
+    unpriced = models.PositiveIntegerField(default=0)  # of which no price is known
+    input_tokens = models.PositiveBigIntegerField(_("input tokens"), default=0)
+    output_tokens = models.PositiveBigIntegerField(_("output tokens"), default=0)
+    cost_usd = models.DecimalField(
+        _("cost in USD"), max_digits=18, decimal_places=8, default=0
+    )
+    timed = models.PositiveIntegerField(default=0)  # calls of which the time is known
+    seconds = models.FloatField(default=0)  # of these
+    longest_s = models.FloatField(default=0)
+
+    class Meta:
+        verbose_name = _("usage of a day")
+        verbose_name_plural = _("usage by day")
+        default_permissions = ()
+        indexes = (models.Index(fields=["day", "tool"], name="aia_daily_day"),)
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.tool or self.model}"
+
+
+class SummedDay(models.Model):
+    """The last day whose sums are written; one row, none before the first."""
+
+    day = models.DateField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return str(self.day)
+
+
+class Report(DailyUsage):
+    """What the reports in the admin are registered by; no table of its own."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("report")
+        verbose_name_plural = _("reports")
+
+
+class Budget(ImportedRow):
     """A limit on tokens or money, for some users, in a window of time."""
 
     class Scope(models.TextChoices):

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from ai_assistant.render.html.cards.result import object_url
 from ai_assistant.render.html.overview import overview_entry
+from ai_assistant.render.html.reports.table import shown
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.web.panel.layout import bridge
 
@@ -42,6 +43,12 @@ def aia_nonce(context: Context) -> SafeString | str:
 def aia_overview(context: Context) -> Entry:
     """Return what stands on the assistant's start page for the user of the request."""
     return overview_entry(context["request"].user)
+
+
+@register.filter
+def aia_shown(value: object, kind: str) -> str:
+    """Return a value as a report shows those of that kind."""
+    return shown(kind, value)
 
 
 @register.simple_tag(name="object_url", takes_context=True)

@@ -47,7 +47,7 @@ class TestPermissions:
         ("codename", "part"),
         [
             ("view_profile", "models"),
-            ("view_usageledger", "usage"),
+            ("view_usage", "usage"),
             ("view_run", "failed"),
             ("view_changeset", "changed"),
         ],

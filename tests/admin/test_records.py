@@ -6,7 +6,14 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from ai_assistant.admin.changes import field_difference
-from ai_assistant.models import AuditEntry, Budget, ChangeSet, RowChange, ToolCall
+from ai_assistant.models import (
+    AuditEntry,
+    Budget,
+    ChangeSet,
+    Feedback,
+    RowChange,
+    ToolCall,
+)
 from ai_assistant.safety.audit import seal_all, verify
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +26,9 @@ def staff(client):
     """Sign in a staff user with these permissions of the app."""
 
     def sign_in(*codenames):
-        user = get_user_model().objects.create_user("grace", is_staff=True)
+        user, _new = get_user_model().objects.get_or_create(
+            username="grace", is_staff=True
+        )
         user.user_permissions.set(
             Permission.objects.filter(
                 content_type__app_label="ai_assistant", codename__in=codenames
@@ -135,6 +144,58 @@ class TestOutlive:
         assert admin_client.post(page, {"post": "yes"}).status_code == 302
         assert not ChangeSet.objects.exists()
         assert not RowChange.objects.exists()
+
+
+class TestColumns:
+    def test_change_is_named_by_its_object(self, staff, told):
+        change = ChangeSet.objects.get(run__conversation=told("ada"))
+        change.rows.update(model="auth.group", text="Sales")
+        RowChange.objects.create(change_set=change, order=1, model="x.y", kind="update")
+        page = staff("view_changeset", "view_run").get(address("changeset"))
+
+        there = address("changeset", "change", change.pk)
+        assert f'<a href="{there}">Group: Sales and 1 more</a>' in page.content.decode()
+        assert address("run", "change", change.run_id) in page.content.decode()
+
+    def test_object_of_a_secret_table_is_named_by_its_key(self, staff, told):
+        told("ada")
+        RowChange.objects.update(model="sessions.session", text="secret")
+
+        page = staff("view_changeset").get(address("changeset")).content.decode()
+        assert "Session: 1" in page
+        assert "secret" not in page
+
+    def test_audit_entry_links_its_run_while_it_is_there(self, staff, told):
+        conversation = told("ada")
+        run = conversation.runs.get()
+        client = staff("view_auditentry", "view_run")
+        link = address("run", "change", run.pk)
+
+        assert link in client.get(address("auditentry")).content.decode()
+        assert (
+            link
+            not in staff("view_auditentry").get(address("auditentry")).content.decode()
+        )
+        run_id = run.pk
+        conversation.delete()
+        page = staff("view_auditentry", "view_run").get(address("auditentry"))
+        assert f"deleted ({run_id})" in page.content.decode()
+
+    def test_feedback_shows_what_it_is_about_for_who_may_see_that(self, staff, told):
+        run = told("ada").runs.get()
+        Feedback.objects.create(run=run, user=run.user, value="down")
+        own = Feedback.objects.get()
+        pages = (address("feedback"), address("feedback", "change", own.pk))
+
+        for page in pages:
+            client = staff("view_feedback", "view_conversation", "view_run")
+            shown = client.get(page).content.decode()
+            assert "I am ada." in shown
+            assert address("run", "change", run.pk) in shown
+            client = staff("view_feedback")
+            shown = client.get(page).content.decode()
+            assert "I am ada." not in shown
+            assert address("run", "change", run.pk) not in shown
 
 
 class TestAudit:

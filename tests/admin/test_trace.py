@@ -188,7 +188,7 @@ class TestPage:
         assert "4711" not in page
 
     def test_costs_and_calls_by_their_own_permissions(self, run, staff):
-        client = staff("view_run", "view_toolcall", "view_usageledger")
+        client = staff("view_run", "view_toolcall", "view_usage")
         page = client.get(page_of(run)).content.decode()
 
         assert "4711" in page

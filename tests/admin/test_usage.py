@@ -43,7 +43,9 @@ def used():
 @pytest.fixture
 def staff(client):
     def sign_in(*codenames):
-        user = get_user_model().objects.create_user("ada", is_staff=True)
+        user, _new = get_user_model().objects.get_or_create(
+            username="ada", is_staff=True
+        )
         user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
         client.force_login(user)
         return client
@@ -51,50 +53,35 @@ def staff(client):
     return sign_in
 
 
-def totals(response):
-    return {
-        table["title"]: [
-            (str(row["name"]), row["calls"], row["total"], row["cost"])
-            for row in table["rows"]
-        ]
-        for table in response.context_data["totals"]
-    }
-
-
 @pytest.mark.row("U07")
 class TestUsage:
     def test_usage_is_for_who_has_the_permission(self, staff, used):
         assert staff("use_assistant").get(reverse(USAGE)).status_code == 403
 
-    def test_usage_has_totals(self, staff, used):
-        response = staff("view_usageledger").get(reverse(USAGE))
+    def test_costs_are_read_at_a_glance(self, staff, used):
+        page = staff("view_usage").get(reverse(USAGE)).content.decode()
 
-        today = timezone.localdate()
-        assert totals(response) == {
-            "By day": [
-                (str(today), 2, 600, Decimal("0.2")),
-                (str(today - timedelta(days=1)), 1, 100, Decimal("0.1")),
-            ],
-            "By user": [
-                ("eve", 1, 400, None),
-                ("bob", 2, 300, Decimal("0.3")),
-            ],
-            "By model": [
-                ("large", 2, 600, Decimal("0.2")),
-                ("small", 1, 100, Decimal("0.1")),
-            ],
-        }
-        html = response.content.decode()
-        assert "<td>unknown</td>" in html
-        assert "<td>0.3000</td>" in html
+        assert 'class="field-cost">0.1000<' in page
+        assert "0.10000000" not in page
+        assert reverse("admin:ai_assistant_report_changelist") in page
 
-    def test_totals_follow_the_filters(self, staff, used):
-        response = staff("view_usageledger").get(reverse(USAGE), {"model": "small"})
+    @pytest.mark.parametrize(
+        ("query", "models"),
+        [
+            ({"model": "small"}, ["small"]),
+            ({"q": "bob"}, ["large", "small"]),
+            ({"q": "large"}, ["large", "large"]),
+        ],
+    )
+    def test_calls_are_found(self, staff, used, query, models):
+        UsageLedger.objects.update(created_at=timezone.now())
 
-        assert totals(response)["By user"] == [("bob", 1, 100, Decimal("0.1"))]
+        rows = staff("view_usage").get(reverse(USAGE), query).context["cl"].queryset
+
+        assert sorted(row.model for row in rows) == models
 
     def test_filter_that_does_not_exist(self, staff, used):
-        response = staff("view_usageledger").get(reverse(USAGE), {"nothing": "1"})
+        response = staff("view_usage").get(reverse(USAGE), {"nothing": "1"})
 
         assert response.status_code == 302
 
@@ -148,6 +135,24 @@ class TestBudgets:
         assert "a valid scope and a valid window" not in page
         assert "Whose budget:" in page
         assert "Period:" in page
+
+    def test_list_shows_how_full_they_are_for_who_may_see_usage(self, staff, used):
+        Budget.objects.create(scope="site", window="month", tokens=1000)
+        UsageLedger.objects.update(created_at=timezone.now())
+
+        page = staff("view_budget", "view_usage").get(reverse(BUDGETS))
+        assert '<rect width="700" height="10"></rect></svg> 70 %' in (
+            page.content.decode()
+        )
+        assert "1,000 tokens" in page.content.decode()
+        page = staff("view_budget").get(reverse(BUDGETS)).content.decode()
+        assert "The whole site" in page
+        assert "70 %" not in page
+
+    def test_form_says_what_belongs_into_it(self, staff):
+        page = staff("add_budget", "view_budget").get(reverse(ADD)).content.decode()
+
+        assert "In and out together." in page
 
     def test_budgets_are_gone_while_the_assistant_is_off(self, admin_client, settings):
         settings.AI_ASSISTANT = {"ENABLED": False}

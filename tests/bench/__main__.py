@@ -14,6 +14,7 @@ from tests.bench import (
     hooks,
     long_history,
     memory,
+    owner,
     page,
     panel,
     registry,
@@ -56,6 +57,7 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     "drawn": drawn.measure,
     "hooks": hooks.measure,
     "long_history": long_history.measure,
+    "owner": owner.measure,
     "startup": startup.measure,
     "registry": registry.measure,
 }

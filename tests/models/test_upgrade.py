@@ -2,7 +2,7 @@
 
 import uuid
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import pairwise
 
 import pytest
@@ -20,6 +20,7 @@ VALUES = {
     "CharField": "x",
     "TextField": "x",
     "UUIDField": uuid.UUID(int=7),
+    "DateField": date(2026, 1, 1),
     "DateTimeField": datetime(2026, 1, 1, tzinfo=UTC),
     "JSONField": [],
     "DecimalField": 0,

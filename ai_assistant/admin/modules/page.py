@@ -10,7 +10,6 @@ from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, path, reverse
 from django.utils.translation import gettext_lazy
 
-from ai_assistant.admin.base import ManagedAdmin
 from ai_assistant.admin.modules.form import OFFERED, PREFIX, READ_ONLY, ModuleRowForm
 from ai_assistant.admin.modules.tables import (
     module_entries,
@@ -19,13 +18,14 @@ from ai_assistant.admin.modules.tables import (
     tool_entries,
 )
 from ai_assistant.admin.registered import registered_view
+from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.module_problems import selected_pages
 from ai_assistant.models.configuration import NAME_CHARS
 from ai_assistant.models.module import Module
 
 
 @admin.register(Module)
-class ModuleAdmin(ManagedAdmin):
+class ModuleAdmin(VersionedAdmin):
     """The modules: which pages they are for, and what is told and done there."""
 
     form = ModuleRowForm
@@ -55,7 +55,7 @@ class ModuleAdmin(ManagedAdmin):
     )
 
     class Media:
-        js = ("ai_assistant/module_form.js",)
+        js = ("ai_assistant/admin/module_form.js",)
 
     def get_urls(self) -> list[Any]:
         """Add what tries out the pages of a module, and what is registered."""

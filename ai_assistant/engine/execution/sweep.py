@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 
 from ai_assistant import conf
+from ai_assistant.engine.accounting.daily import sum_days
 from ai_assistant.engine.calls import background
 from ai_assistant.engine.calls.background.send import is_due, resend_after_s
 from ai_assistant.engine.intake.conversations import purge_deleted
@@ -79,6 +80,7 @@ def _parts(swept: Swept) -> list[Callable[[], object]]:
         partial(
             seal_all, unit(seal_entries)
         ),  # who freezes in it does not keep the log
+        sum_days,
     ]
 
 

@@ -149,6 +149,11 @@ class Approval(PersonKind):
 APPROVAL = register_kind(Approval())
 
 
+def asked_approvals(**of: Any) -> QuerySet[Interrupt]:
+    """Return all approvals that were ever asked for."""
+    return Interrupt.objects.filter(kind=APPROVAL.name, **of)
+
+
 def approved_of(call: ToolCall) -> QuerySet[Interrupt]:
     """Return the valid approvals of a call, oldest first."""
     rows = Interrupt.objects.filter(call=call, kind=APPROVAL.name, status=APPROVED)

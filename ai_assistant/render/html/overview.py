@@ -14,7 +14,7 @@ from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.run import UNFINISHED, Run, RunState
-from ai_assistant.models.usage import UsageLedger
+from ai_assistant.models.usage import VIEW_USAGE, UsageLedger
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.providers.base import OF_ROW
 from ai_assistant.providers.readiness import missing_of
@@ -34,7 +34,7 @@ def overview_entry(user: Any) -> Entry:
     if user.has_perm("ai_assistant.view_profile"):
         entry["profiles"] = _profiles()
         entry["can_test"] = user.is_superuser
-    if user.has_perm("ai_assistant.view_usageledger"):
+    if user.has_perm(VIEW_USAGE):
         entry["usage"] = _usage(today)
     if user.has_perm("ai_assistant.view_run"):
         entry["failed"] = _failed(today)

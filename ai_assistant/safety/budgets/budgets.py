@@ -112,10 +112,11 @@ def _of_settings(user: Any) -> list[Budget]:
     if any(setting.get("group") for setting in settings):
         groups = {None, "", *_groups(user).values_list("name", flat=True)}
         settings = [setting for setting in settings if setting.get("group") in groups]
-    return [_of_setting(setting, user) for setting in settings]
+    return [budget_of_setting(setting, user) for setting in settings]
 
 
-def _of_setting(setting: Mapping[str, Any], user: Any) -> Budget:
+def budget_of_setting(setting: Mapping[str, Any], user: Any) -> Budget:
+    """Return a budget of the settings; `user` is the one that it names, if any."""
     tokens, usd = setting.get("tokens"), setting.get("usd")
     return Budget(
         scope=setting["scope"],

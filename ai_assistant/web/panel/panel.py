@@ -71,7 +71,7 @@ from ai_assistant.web.panel.layout import Layout, read_layout
 from ai_assistant.web.panel.suggestions import headline_of, suggestions_of
 
 COOKIE = "aia_read"
-VIEW_USAGE = "ai_assistant.view_usageledger"
+VIEW_USAGE = "ai_assistant.view_usage"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
     *(

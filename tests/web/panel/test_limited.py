@@ -170,7 +170,7 @@ class TestUsage:
     def test_usage_is_shown_with_the_permission(self, browser, people, fields, line):
         run = self.used(people["ada"], **fields)
         people["ada"].user_permissions.add(
-            Permission.objects.get(codename="view_usageledger")
+            Permission.objects.get(codename="view_usage")
         )
 
         html = self.page(browser("ada"), run)

@@ -1,5 +1,4 @@
 /* The form of a module: say at once which pages its patterns are for. */
-"use strict";
 
 (() => {
   const WAIT_MS = 300;
@@ -20,7 +19,7 @@
       const query = new URLSearchParams({
         name: field("name"),
         pages: pages.value,
-        priority: field("priority"),
+        priority: field("priority")
       });
       const answer = await fetch(`${box.dataset.triesAt}?${query}`);
       if (!answer.ok || mine !== last) return;
