@@ -7,6 +7,7 @@ import pytest
 import yaml
 from django.contrib.auth.models import Group
 
+from ai_assistant.configuration.profiles import keep_key
 from ai_assistant.configuration.transfer.applied import apply
 from ai_assistant.configuration.transfer.document import (
     VERSION,
@@ -27,6 +28,10 @@ from ai_assistant.models import (
     Skill,
     Suggestion,
 )
+from ai_assistant.models.module import Module
+from ai_assistant.models.profile import Profile
+
+KEY = "sk-canary-of-the-file"  # is in no file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C11")]
 
@@ -37,6 +42,10 @@ def configured(django_user_model):
     sales = Group.objects.create(name="Sales")
     ada = django_user_model.objects.create_user("ada")
     Instruction.objects.create(name="tone", text="Be brief.\nBe kind.", group=sales)
+    row = Profile(name="fast", model="openai/fast", options={"temperature": 0.5})
+    keep_key(row, KEY)
+    row.save()
+    Module.objects.create(name="returned", pages="shop.order", tools="search_orders")
     Skill.objects.create(name="weekly", description="How", body="1. Look.")
     PromptCommand.objects.create(
         name="sum", text="Sum up {{ period }}", arguments={"period": {"type": "string"}}
@@ -74,12 +83,14 @@ class TestFile:
     def test_rows_come_to_an_empty_site_as_they_were(self, configured, as_json):
         before = stored()
         text = written(as_json=as_json)
+        assert KEY not in text
+        assert "encrypted" not in text
         clear()
 
         done = apply(read(text, "x.json" if as_json else "x.yaml"), name="x")
 
         assert done.problems == []
-        assert len(done.rows) == 10
+        assert len(done.rows) == 12
         assert stored() == before
         assert {kind.rows()[0].imported_from for kind in KINDS} == {"x"}
 

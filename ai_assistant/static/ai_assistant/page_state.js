@@ -64,7 +64,7 @@ const describe = (field) => {
 const fields = () => {
   /** @type {NodeListOf<any>} */
   const all = document.querySelectorAll(
-    "form[method=post i] :is(input, select, textarea)"
+    "form[method=post] :is(input, select, textarea)"
   );
   return [...all]
     .filter((field) => isReported(field) && (field.type !== "radio" || field.checked))
