@@ -16,7 +16,7 @@ from ai_assistant.configuration.profiles import (
     profile_problems,
 )
 from ai_assistant.configuration.setup import registered_agents
-from ai_assistant.models.profile import Profile
+from ai_assistant.models.configuration import Profile
 from ai_assistant.models.run import UNFINISHED, Run
 
 SECRET = "api_key"  # noqa: S105 - the name of the field of the form

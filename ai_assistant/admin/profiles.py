@@ -19,7 +19,7 @@ from ai_assistant.admin.profile_form import SECRET, ProfileForm, uses_of
 from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
-from ai_assistant.models.profile import Profile
+from ai_assistant.models.configuration import Profile
 from ai_assistant.providers import price_list
 from ai_assistant.providers.prices import has_prices
 from ai_assistant.providers.readiness import Trial, missing_of, try_model

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from ai_assistant.models.event import PromptText
-from ai_assistant.models.run import Step
+from ai_assistant.models.run import PromptText, Step
 from ai_assistant.modules.settings import NO_SETTINGS, ModuleSettings
 from ai_assistant.types import JSON, Agent, Instruction, Skill
 

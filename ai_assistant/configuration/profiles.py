@@ -11,7 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, StoredProfiles
-from ai_assistant.models.profile import Profile
+from ai_assistant.models.configuration import Profile
 from ai_assistant.providers.addresses import form_problem, is_allowed, private_host
 from ai_assistant.providers.base import OF_ROW, PROBLEM, may_call
 from ai_assistant.providers.openai_compatible.servers import OPTIONAL

@@ -22,12 +22,12 @@ from ai_assistant.models.configuration import (
     ConfigurationVersion,
     Instruction,
     Memory,
+    Profile,
     PromptCommand,
     Skill,
     Suggestion,
 )
 from ai_assistant.models.module import Module
-from ai_assistant.models.profile import Profile
 from ai_assistant.models.row_cache import RowCache
 from ai_assistant.types import Placement
 

@@ -9,6 +9,7 @@ from ai_assistant.models.configuration import (
     ConfigurationVersion,
     Instruction,
     Memory,
+    Profile,
     PromptCommand,
     Skill,
     Suggestion,
@@ -19,13 +20,18 @@ from ai_assistant.models.conversation import (
     Message,
     QueuedMessage,
 )
-from ai_assistant.models.event import PromptText, RunEvent
+from ai_assistant.models.event import RunEvent
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.lock import ExecutorProcess, ObjectLock
 from ai_assistant.models.module import Module
 from ai_assistant.models.policy import Grant, PolicyRule
-from ai_assistant.models.profile import Profile
-from ai_assistant.models.run import ClientRun, Run, Step, StopRequest
+from ai_assistant.models.run import (
+    ClientRun,
+    PromptText,
+    Run,
+    Step,
+    StopRequest,
+)
 from ai_assistant.models.token import AccessToken, Share
 from ai_assistant.models.usage import (
     Budget,

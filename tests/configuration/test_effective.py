@@ -3,9 +3,9 @@
 import pytest
 
 import ai_assistant
-from ai_assistant.configuration.effective import effective_values
 from ai_assistant.models import Module, Run
 from ai_assistant.registry import registry
+from ai_assistant.render.html.cards.effective import effective_values
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("H02")]
 

@@ -28,8 +28,8 @@ from ai_assistant.models import (
     Skill,
     Suggestion,
 )
+from ai_assistant.models.configuration import Profile
 from ai_assistant.models.module import Module
-from ai_assistant.models.profile import Profile
 
 KEY = "sk-canary-of-the-file"  # is in no file
 

@@ -9,7 +9,7 @@ recorded changes are then incomplete.
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -17,10 +17,10 @@ from typing import Any
 
 from django.apps import apps
 from django.db import connections, models
+from django.db.models.deletion import Collector, ProtectedError, RestrictedError
 from django.db.models.signals import pre_save
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.cascades import cascade_rows
 from ai_assistant.changes.capture.files import Files
 from ai_assistant.changes.capture.images import (
     Image,
@@ -273,3 +273,37 @@ def _tables(
 def _size(image: Image | None) -> int:
     """Return about how many bytes an image takes."""
     return sum(len(str(value)) + len(name) for name, value in (image or {}).items())
+
+
+def cascade_rows(
+    objects: models.QuerySet[Any] | Iterable[models.Model],
+) -> Iterator[tuple[Any, str, list[Any]]]:
+    """
+    Yield (model, alias, keys) of all rows that Django's deletion would touch.
+
+    Those deleted by a cascade, with their rows in parent tables, in made
+    many-to-many tables and by generic relations; and those of which a key is set
+    to NULL or to a default. Nothing if the deletion is refused by a protected row.
+    """
+    for (_, alias), instances in by_table(objects).items():
+        collector = Collector(using=alias, origin=instances[0])
+        try:
+            collector.collect(instances)
+        except (ProtectedError, RestrictedError):
+            continue
+        for model, keys in _rows_of(collector).items():
+            yield model, alias, list(keys)
+
+
+def _rows_of(collector: Collector) -> dict[Any, dict[Any, None]]:
+    rows: dict[Any, dict[Any, None]] = defaultdict(dict)
+    for model, instances in collector.data.items():
+        rows[concrete(model)] |= dict.fromkeys(obj.pk for obj in instances)
+    for objects in collector.fast_deletes:
+        pks = objects.values_list("pk", flat=True)
+        rows[concrete(objects.model)] |= dict.fromkeys(pks)
+    updates: dict[Any, list[Any]] = collector.field_updates
+    for (field, _), groups in updates.items():
+        for group in groups:
+            rows[concrete(field.model)] |= dict.fromkeys(obj.pk for obj in group)
+    return rows

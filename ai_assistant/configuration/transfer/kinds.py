@@ -15,13 +15,13 @@ from ai_assistant.models.configuration import (
     Agent,
     Instruction,
     Memory,
+    Profile,
     PromptCommand,
     Skill,
     Suggestion,
 )
 from ai_assistant.models.module import Module
 from ai_assistant.models.policy import PolicyRule
-from ai_assistant.models.profile import Profile
 from ai_assistant.models.usage import Budget
 
 NOBODYS = {"owner": None}  # not what persons keep for themselves

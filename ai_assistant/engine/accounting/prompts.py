@@ -9,8 +9,7 @@ from hashlib import blake2b
 from django.db import connection
 
 from ai_assistant.configuration.begun import BEGUN, Begun
-from ai_assistant.models.event import PromptText
-from ai_assistant.models.run import Run, Step
+from ai_assistant.models.run import PromptText, Run, Step
 from ai_assistant.prompts.tree import OWN, SEPARATOR, Prompt, PromptPart
 from ai_assistant.text.redaction.redact import redact, rules
 from ai_assistant.types import JSON

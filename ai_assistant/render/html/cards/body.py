@@ -12,7 +12,6 @@ from django.template.loader import get_template
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 
-from ai_assistant.configuration.effective import effective_values
 from ai_assistant.engine.accounting.prompts import ShownPrompt, stored_prompt
 from ai_assistant.engine.storage.eventlog import StoredEvent, events_after
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -20,6 +19,7 @@ from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.registry import registry
+from ai_assistant.render.html.cards.effective import effective_values
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.redaction.redact import redact, redact_json
 
