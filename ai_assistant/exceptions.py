@@ -285,3 +285,10 @@ class Differs(AssistantError):
 
 class LostLease(AssistantError):
     """The run belongs to another owner or epoch: stop at once, write nothing."""
+
+
+def first_error(raised: Exception) -> Exception:
+    """Return the error itself, also out of a group of tasks."""
+    while isinstance(raised, ExceptionGroup):
+        raised = raised.exceptions[0]
+    return raised

@@ -22,7 +22,8 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.accounting.titles import give_title
 from ai_assistant.engine.execution.dequeue import start_waiting
 from ai_assistant.engine.execution.presence import say_every_s, say_present
-from ai_assistant.engine.execution.runner import Loaded, Outcome, execute
+from ai_assistant.engine.execution.resume import Outcome
+from ai_assistant.engine.execution.runner import Loaded, execute
 from ai_assistant.engine.execution.sweep import claim_runs, sweep_once
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import notifications

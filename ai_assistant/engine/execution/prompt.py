@@ -28,9 +28,9 @@ from ai_assistant.models.run import Run
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import NO_RUN, module_for
 from ai_assistant.prompts.system import system_prompt
-from ai_assistant.prompts.tree import PromptPart, PromptTree
+from ai_assistant.prompts.tree import Prompt, PromptPart, PromptTree
 from ai_assistant.text.redaction.redact import redact
-from ai_assistant.types import ToolDefinition
+from ai_assistant.types import JSON, ToolDefinition
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -206,3 +206,10 @@ def _is_suggested(part: RegisteredPart, scope: RunScope) -> bool:
         return part.part in map(str, scope.module.suggestions)
     placement = part.placement
     return placement is not None and applies(placement, scope.context, part.name)
+
+
+def prompt_of_hooks(message: JSON, hooks: Sequence[str]) -> Prompt:
+    """Return the prompt as hooks have written it, in one part."""
+    text = str(message.get("content") or "") if message["role"] == "system" else ""
+    source = f"hook:{','.join(hooks)}"
+    return Prompt(parts=(PromptPart(id="hooks", text=text, source=source),))

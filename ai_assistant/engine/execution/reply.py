@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from ai_assistant.engine.accounting.prompts import CHARS_PER_TOKEN, ShownPrompt,
 from ai_assistant.engine.accounting.summaries import sums_up
 from ai_assistant.engine.accounting.usage import Spending
 from ai_assistant.engine.calls.availability import Offer, tool_schemas
-from ai_assistant.engine.execution.prompt import Composed, compose
+from ai_assistant.engine.execution.prompt import Composed, compose, prompt_of_hooks
 from ai_assistant.engine.execution.summing import sum_up_before
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.scope import RunScope
@@ -30,7 +30,7 @@ from ai_assistant.hooks.outcomes import Outcome
 from ai_assistant.hooks.points import ModelCall, PromptDraft, StatusChanged
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, RunState
-from ai_assistant.prompts.tree import Prompt, PromptPart
+from ai_assistant.prompts.tree import Prompt
 from ai_assistant.providers.base import (
     provider_for,
     timeouts_of,
@@ -45,7 +45,7 @@ from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.text.redaction.redact import redact_json, redact_values_json
 from ai_assistant.tools.manifest import tool_versions
 from ai_assistant.tools.result import HOOK
-from ai_assistant.types import JSON, ModelChunk, ModelRequest, Provider, ReplyEnd
+from ai_assistant.types import ModelChunk, ModelRequest, Provider, ReplyEnd
 
 logger = logging.getLogger("ai_assistant")
 
@@ -293,15 +293,8 @@ class ProfileModel:
         messages = redact_values_json(request.messages)
         if messages[0] != {"role": "system", "content": self.prompt.text}:
             messages[0] = redact_json(messages[0])
-            prompt = _as_changed(messages[0], outcome.changed_by)
+            prompt = prompt_of_hooks(messages[0], outcome.changed_by)
         has_data = self.prompt.has_data or call.label == "data"
         begun = self.prompt.begun
         self.prompt = replace(shown(prompt, tools), has_data=has_data, begun=begun)
         return replace(request, messages=messages, tools=tools)
-
-
-def _as_changed(message: JSON, hooks: Sequence[str]) -> Prompt:
-    """Return the prompt as hooks have written it, in one part."""
-    text = str(message.get("content") or "") if message["role"] == "system" else ""
-    source = f"hook:{','.join(hooks)}"
-    return Prompt(parts=(PromptPart(id="hooks", text=text, source=source),))

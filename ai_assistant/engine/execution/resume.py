@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +27,14 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import AccessRevoked, check_user
 from ai_assistant.types import Loop
+
+
+class Outcome(Enum):
+    """What has become of a run in this process."""
+
+    OTHER = "other"  # it waits, has failed or was stopped, or another process has it
+    SUCCEEDED = "succeeded"
+    LAST = "last"  # it has succeeded, and no message waits for its end
 
 
 @dataclass(kw_only=True, slots=True)

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import aclosing
-from enum import Enum
 from functools import partial
 from uuid import UUID
 
@@ -18,6 +17,7 @@ from ai_assistant.engine.execution.answer import is_answer
 from ai_assistant.engine.execution.hooked_calls import HookedCall, asked_calls
 from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
+    Outcome,
     Plan,
     judge_interrupted,
     load_plan,
@@ -51,7 +51,13 @@ from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.events import Event, ReasoningContent, StepFinished, TextContent
-from ai_assistant.exceptions import Limited, LostLease, ModelError, Refused
+from ai_assistant.exceptions import (
+    Limited,
+    LostLease,
+    ModelError,
+    Refused,
+    first_error,
+)
 from ai_assistant.hooks.points import (
     AnswerGiven,
     ModelReplied,
@@ -70,14 +76,6 @@ from ai_assistant.types import ModelReply
 
 logger = logging.getLogger("ai_assistant")
 Loaded = tuple[Plan, ProfileModel | None]
-
-
-class Outcome(Enum):
-    """What has become of a run in this process."""
-
-    OTHER = "other"  # it waits, has failed or was stopped, or another process has it
-    SUCCEEDED = "succeeded"
-    LAST = "last"  # it has succeeded, and no message waits for its end
 
 
 async def execute(
@@ -197,7 +195,7 @@ async def _to_its_end(
         task.uncancel()
         return ending
     except Exception as raised:  # noqa: BLE001 - the edge of the run
-        return _ending_of(plan, _first(raised))
+        return _ending_of(plan, first_error(raised))
 
 
 async def _prelude(plan: Plan, writer: RunWriter) -> Ending | None:
@@ -376,13 +374,6 @@ async def _asked_at_end(plan: Plan, ending: Ending) -> Round | None:
         return None
     # Now: with its end the run forgets its session.
     return Round(run=plan.run, wanted=wanted, stamp=SessionStamp.of(plan.run))
-
-
-def _first(raised: Exception) -> Exception:
-    """Return the error itself, also out of a group of tasks."""
-    while isinstance(raised, ExceptionGroup):
-        raised = raised.exceptions[0]
-    return raised
 
 
 def _ending_of(plan: Plan, error: Exception) -> Ending:

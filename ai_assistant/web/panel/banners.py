@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
@@ -150,6 +151,7 @@ def elsewhere_of(user: Any, conversation: str) -> Elsewhere | None:
     )
 
 
+COOKIE = "aia_read"  # the line below the composer is dismissed
 KEPT = "aia_kept"  # names the run whose changes its person wants to keep
 
 
@@ -265,3 +267,22 @@ def _setup_url(user: Any, name: str) -> str:
         return f"{reverse('admin:ai_assistant_profile_add')}?{query}"
     except NoReverseMatch:  # a site without Django's admin
         return ""
+
+
+def disclaimer() -> str:
+    """Return the line: the site's, or our own; empty if there is to be none."""
+    said = conf.get("PANEL", "DISCLAIMER")
+    if said == "auto":
+        return _("The assistant can be wrong. Check what matters.")
+    return str(said)
+
+
+def mark_of(user: Any) -> str:
+    """Return what the cookie holds once `user` has dismissed the line as it is now."""
+    said = conf.get("PANEL", "DISCLAIMER")  # in any language
+    return f"{crc32(f'{user.pk}:{said}'.encode()):08x}"
+
+
+def is_dismissed(request: HttpRequest) -> bool:
+    """Return whether the user of `request` has read the line in this browser."""
+    return request.COOKIES.get(COOKIE) == mark_of(request.user)

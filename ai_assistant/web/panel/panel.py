@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
-from zlib import crc32
 
 from django.conf import settings
 from django.contrib.auth import get_permission_codename
@@ -53,7 +52,10 @@ from ai_assistant.web.panel.banners import (
     SiteBanner,
     allowed_here,
     asks_always,
+    disclaimer,
     elsewhere_of,
+    is_dismissed,
+    mark_of,
     model_notice,
     offer_of,
     origin_of,
@@ -70,7 +72,6 @@ from ai_assistant.web.panel.keyboard import key_signs
 from ai_assistant.web.panel.layout import Layout, read_layout
 from ai_assistant.web.panel.suggestions import headline_of, suggestions_of
 
-COOKIE = "aia_read"
 VIEW_USAGE = "ai_assistant.view_usage"
 ROUTES = (
     *("send", "stop", "queue", "retry", "regenerate", "edit_message", "branch"),
@@ -102,25 +103,6 @@ ROUTES = (
         "full",
     ),
 )
-
-
-def disclaimer() -> str:
-    """Return the line: the site's, or our own; empty if there is to be none."""
-    said = conf.get("PANEL", "DISCLAIMER")
-    if said == "auto":
-        return _("The assistant can be wrong. Check what matters.")
-    return str(said)
-
-
-def mark_of(user: Any) -> str:
-    """Return what the cookie holds once `user` has dismissed the line as it is now."""
-    said = conf.get("PANEL", "DISCLAIMER")  # in any language
-    return f"{crc32(f'{user.pk}:{said}'.encode()):08x}"
-
-
-def is_dismissed(request: HttpRequest) -> bool:
-    """Return whether the user of `request` has read the line in this browser."""
-    return request.COOKIES.get(COOKIE) == mark_of(request.user)
 
 
 @dataclass(kw_only=True, slots=True)

@@ -10,7 +10,8 @@ from ai_assistant import conf
 from ai_assistant.engine import service
 from ai_assistant.engine.execution import executor as module
 from ai_assistant.engine.execution.executor import Executor, executor
-from ai_assistant.engine.execution.runner import Outcome, execute
+from ai_assistant.engine.execution.resume import Outcome
+from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.lifecycle.writer import Flusher
