@@ -57,7 +57,7 @@ def test_tool_of_a_module_is_not_there_elsewhere(play, script, modules):
     said = script.requests[1].messages[-1]["content"]
     assert "not available on this page now" in said
     names = said.partition("Tools of this page: ")[2]
-    assert "navigate_to" in names
+    assert "highlight" in names
     assert "light" not in names.replace("highlight", "")
 
 

@@ -23,7 +23,7 @@ def tools_table(query: ReportQuery, *, calls_url: str = "") -> Table:
             Column(_("Longest time"), "seconds"),
             Column(_("Calls"), "count"),
             Column(_("Failed"), "count"),
-            Column(_("Share"), "percent"),
+            Column(_("Percent"), "percent"),
         ),
         rows=with_shares(rows),
         note=_("The time in which a person is waited for does not count."),

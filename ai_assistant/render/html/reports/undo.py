@@ -51,7 +51,7 @@ def _by_tool(rows: Any) -> Table:
             Column(_("Tool")),
             Column(_("Changes"), "count"),
             Column(_("Undone"), "count"),
-            Column(_("Share"), "percent"),
+            Column(_("Percent"), "percent"),
             Column(_("Only in part recorded"), "count"),
         ),
         rows=with_shares(found),

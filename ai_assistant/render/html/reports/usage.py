@@ -112,7 +112,7 @@ class UsageReport:
         }
         return Table(
             name=by,
-            title=_("By %(what)s") % {"what": label.lower()},
+            title=label,
             columns=(
                 Column(label, "time" if by == "day" else "text"),
                 Column(calls, "count"),
