@@ -146,6 +146,14 @@ class TestTrace:
         assert waits["goes_on"]
         assert waits["detail"] == "open"
 
+    def test_read_that_was_not_claimed_is_there_from_its_beginning(self, run):
+        call = add_call(run, "get_object", 3, 4, position=9)
+        ToolCall.objects.filter(pk=call.pk).update(started_at=None, created_at=at(3))
+
+        (span,) = [s for s in trace_entry(run)["spans"] if s["title"] == "get_object"]
+
+        assert span["kind"] == "tool"
+
     def test_run_that_was_never_begun_has_waited(self, run):
         Run.objects.create(
             conversation=Conversation.objects.create(owner=run.user),

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
-from tests.model_server.scripts import call, status, text
+from tests.model_server.scripts import status, text
 from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
@@ -19,6 +19,7 @@ Visit = Callable[..., Visitor]
 PAGE = "/admin/wiki/page/1/change/"
 TOOLS = ("search_objects", "get_object", "change_object")
 WORDS = "Speak of chapters, never of sections."
+ASKED = "Sum up this chapter. [[script:sum]]"
 SETTINGS = {"MODEL_HOSTS": ["127.0.0.1"]}
 
 
@@ -76,8 +77,10 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
             "profile", name="default", model="openai/scripted", api_base=model.url
         )
         page.fill("[name=api_key]", "sk-wrong")
-        page.fill("[name=input_usd_per_mtok]", "100")
-        page.fill("[name=output_usd_per_mtok]", "100")
+        for name in ("input", "output"):
+            price = page.locator(f"[name={name}_usd_per_mtok]")
+            price.evaluate("one => one.closest('details')?.setAttribute('open', '')")
+            price.fill("100")
         save(page, "_test")
         expect(page.locator(".messagelist")).to_contain_text("key")
         model.script("default", [[text("OK")]])
@@ -95,23 +98,17 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
         owner.add("policyrule", tools="change_object", decision="deny")
     with subtests.test("a skill, a command and a suggestion"):
         owner.add("skill", name="tidy-up", description="How to tidy.", body="1. Look.")
-        owner.add("promptcommand", name="sum-up", text="Sum up this chapter.")
+        owner.add("promptcommand", name="sum-up", text=ASKED)
         owner.add("suggestion", name="how-many", label="How many chapters?")
 
-    model.script(
-        "default",
-        [
-            [call("get_object", {"model": "wiki.page", "id": 1})],
-            [text("There are nine.")],
-        ],
-    )
+    model.script("sum", [[text("There are nine.")]])
     panel.goto(PAGE)
     panel.open()
     with subtests.test("each act is seen in the next message"):
         chips = page.locator("#aia-suggestions")
         expect(chips).to_contain_text("How many chapters?")
         panel.ask_and_wait("/sum-up")
-        request = told(model, "Sum up this chapter.")
+        request = told(model, ASKED)
         prompt = str(request["messages"][0]["content"])
         assert WORDS in prompt
         assert "tidy-up" in prompt
@@ -120,9 +117,9 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
     with subtests.test("the trace of that run, and its cost in the report"):
         panel.goto("/admin/ai_assistant/run/")
         content.locator("#result_list tbody th a").first.click()
-        expect(content).to_contain_text("get_object")
+        expect(content).to_contain_text("Model call 1")
         panel.goto("/admin/ai_assistant/report/")
-        expect(content).to_contain_text("$")
+        expect(content.locator("table").first).to_contain_text("0.0")
     with subtests.test("all of it runs on an empty site"):
         panel.goto("/admin/ai_assistant/configurationfile/")
         with page.expect_download() as download:
@@ -136,7 +133,7 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
         other.goto(PAGE)
         other.open()
         other.ask_and_wait("/sum-up")
-        assert WORDS in str(told(model, "Sum up this chapter.")["messages"][0])
+        assert WORDS in str(told(model, ASKED)["messages"][0])
         assert len([one for one in model.log() if "sk-right" in str(one)]) > 1
 
 
@@ -147,7 +144,7 @@ def imported(panel: Panel, file: Path) -> None:
     page.locator("#content [type=file]").set_input_files(file)
     with page.expect_navigation():
         page.locator("#content [type=submit]").last.click()
-    expect(page.locator("#content table")).to_contain_text("chapters")
+    expect(page.locator("#content table").first).to_contain_text("chapters")
     with page.expect_navigation():
         page.locator("#content [value=Apply]").click()
     panel.goto("/admin/ai_assistant/profile/")

@@ -32,6 +32,7 @@ OWN = {
     *("channel", "session_sealed"),
     *("owner", "epoch", "lease_until", "running_s", "next_seq"),
 }
+OF_PAGE = ("fill_form", "get_page_state", "highlight", "navigate_to")  # of the panel
 COUNTED = ("step", "rowchange")  # their ids are numbers
 IDS = re.compile(r"\b[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\b")
 MARKERS = re.compile(r"agui-[0-9a-f]{12}")
@@ -347,6 +348,9 @@ def _comparable(row: Row, table: str, steps: dict[Any, str]) -> Row:
         del found["id"]
     if "step_id" in found:
         found["step_id"] = steps[found["step_id"]]
+    if isinstance(versions := found.get("tool_versions"), dict):
+        for name in OF_PAGE:
+            versions.pop(name, None)
     return found
 
 

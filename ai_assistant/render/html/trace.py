@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from django.db.models import Q
 from django.template.defaultfilters import floatformat
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.interrupts.base import kind_names
 from ai_assistant.engine.storage.eventlog import step_starts
 from ai_assistant.models import clock
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
@@ -26,6 +27,7 @@ LEAST = 4  # of it, that a bar takes
 BRIEF_S = 10.0
 # Not its result and its arguments, which may be long.
 OF_CALL = ("name", "status", "parent", "started_at", "finished_at", "created_at")
+ENDED = (CallStatus.COMPLETE, CallStatus.FAILED)  # by what they did
 IDLE_SHARE = 0.1  # of the work, that a time without any takes at most
 
 
@@ -96,8 +98,11 @@ def _name_of(step: Step | None) -> str:
 
 
 def _of_calls(run: Run) -> Iterator[TraceSpan]:
-    begun = ToolCall.objects.filter(run=run, started_at__isnull=False)
-    for call in begun.only(*OF_CALL):
+    # What only reads is not claimed: it has no time at which it was started.
+    worked = Q(started_at__isnull=False) | Q(
+        status__in=ENDED, finished_at__isnull=False
+    )
+    for call in ToolCall.objects.filter(worked, run=run).only(*OF_CALL):
         yield TraceSpan(
             kind="tool",
             title=mark_hidden_characters(call.name),
