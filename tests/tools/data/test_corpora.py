@@ -96,6 +96,7 @@ def test_is_answered_or_refused(boss, shop, name, record_property):
     sent = answered = 0
     tools = {"list_models"}  # takes nothing
     strange: list[tuple[str, str]] = []
+    try_call("list_models", boss)  # the rows of configuration are kept from then on
     for number, text in enumerate(texts):
         for tool, arguments in calls(text, number, shop.sea.pk):
             with statements() as noted:
