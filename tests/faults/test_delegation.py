@@ -34,6 +34,9 @@ def delegating(each_site: Site) -> Site:
         check=True,
         capture_output=True,
     )
+    for part in site.parts:
+        part.kill()  # each would know of no agent for some seconds more
+    site.up()
     site.script(
         "asks-agents",
         [
