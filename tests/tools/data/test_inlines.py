@@ -3,6 +3,7 @@
 import pytest
 
 from ai_assistant import ModelRetry
+from tests.library.models import Vault
 from tests.tools.data.reading import staff
 from tests.tools.data.writing import columns, use
 from tests.warehouse.models import Part, Remark
@@ -119,3 +120,21 @@ class TestRefused:
             change(
                 staff("nora", "change_product"), stock.lamp, {"parts": [{"code": "N"}]}
             )
+
+
+class TestKept:
+    @pytest.mark.parametrize("name", ["vault_set", "library.vault"])
+    def test_inline_of_a_model_whose_own_admin_is_opted_out(self, boss, shop, name):
+        before = list(Vault.objects.values())
+
+        with pytest.raises(ModelRetry, match="kept from the assistant"):
+            use(
+                "change_object",
+                boss,
+                model="library.book",
+                id=shop.sea.pk,
+                values={},
+                inlines={name: [{"contents": "more"}]},
+            )
+
+        assert list(Vault.objects.values()) == before

@@ -225,6 +225,12 @@ def is_closed_on(site: AdminSite, model: type[Model]) -> bool:
     return is_closed(model) or sensitive.is_opted_out(model, site._registry.get(model))
 
 
+def is_closed_inline(site: AdminSite, inline: Any) -> bool:
+    """Return whether no tool reads or writes the rows of an inline of this site."""
+    model = inline.model
+    return is_closed_on(site, model) or sensitive.is_opted_out(model, inline)
+
+
 def closed_keys(model: type[Model]) -> Iterator[Any]:
     """
     Yield the required foreign keys that no tool may read.

@@ -17,7 +17,7 @@ from ai_assistant.safety.policy.form_limits import (
     form_only_values,
     may_limit,
 )
-from ai_assistant.safety.policy.sensitive import is_opted_out, is_read_only
+from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access.form_classes import real_object
@@ -26,7 +26,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
     find_object,
-    is_closed_on,
+    is_closed_inline,
 )
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.access.visibility import (
@@ -158,8 +158,7 @@ def open_inlines(access: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]
         for formset, inline in access.model_admin.get_formsets_with_inlines(
             access.request, obj
         )
-        if not is_closed_on(access.site, inline.model)
-        and not is_opted_out(inline.model, inline)
+        if not is_closed_inline(access.site, inline)
     ]
 
 

@@ -14,12 +14,12 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
-from ai_assistant.safety.policy.sensitive import is_opted_out, is_read_only
+from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     check_distinguishable,
-    is_closed,
+    is_closed_inline,
 )
 from ai_assistant.tools.data.writing.harvest import (
     PageForm,
@@ -153,7 +153,7 @@ def form_submission(
     post_values(data, page.form, values)
     if obj is None:
         page.prepopulate(data, values)
-    rows = InlineRows(request=posted.request, obj=obj, data=data)
+    rows = InlineRows(access=posted, obj=obj, data=data)
     rows.post(page.formsets, inlines or {})
     data["_save"] = "1"  # the button
     return FormSubmission(
@@ -236,7 +236,7 @@ def _restore_field(form: Any, name: str, before: Model | None) -> bool:
 class InlineRows:
     """The rows of inlines, posted with a page."""
 
-    request: HttpRequest  # which posts `data`
+    access: AdminAccess  # with the request that posts `data`
     obj: Model | None
     data: QueryDict
     named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
@@ -257,7 +257,7 @@ class InlineRows:
         for formset in formsets:
             inline, rows = formset.inline, by_prefix.get(formset.prefix, [])
             model = formset.formset.model
-            is_kept = is_closed(model) or is_opted_out(model, inline)
+            is_kept = is_closed_inline(self.access.site, inline)
             if rows and (is_kept or is_read_only(model, inline)):
                 raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
             if rows:
@@ -336,7 +336,7 @@ class InlineRows:
         self, formset: PageFormset, action: str, *, is_possible: bool = True
     ) -> None:
         may = getattr(formset.inline, f"has_{action}_permission")
-        if not (is_possible and may(self.request, self.obj)):
+        if not (is_possible and may(self.access.request, self.obj)):
             raise ModelRetry(
                 f"The user may not {action} {_name(formset.inline)!r} here."
             )
