@@ -27,10 +27,11 @@ from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.registry import registry
 from ai_assistant.request_context import language_of
-from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.tools.data.access.model_admin import AdminAccess, find_access
+from ai_assistant.tools.data.access.visibility import is_open_path
 from ai_assistant.types import JSON, PageInfo, RunContext
 
+Filters = Mapping[str, str | int | bool]
 MAX_TEXTS = 20
 TEXT_CHARS = 300
 
@@ -196,9 +197,6 @@ def _is_named(view_name: str) -> bool:
     return ":" in view_name and view_name in conf.get("NAVIGATE_TO")
 
 
-Filters = Mapping[str, str | int | bool]
-
-
 def list_query(context: RunContext, page: PageInfo, filters: Filters) -> str:
     """
     Return the query string of a list of the admin.
@@ -218,21 +216,44 @@ def list_query(context: RunContext, page: PageInfo, filters: Filters) -> str:
             f"The list has no filter {unknown[0][:100]!r}. Use {SEARCH_VAR} to search, "
             f"{ORDER_VAR} for the columns to order by, as -2.1, and: {names}."
         )
+    if SEARCH_VAR in filters and not _is_search_open(access):
+        raise ModelRetry(
+            "The search of this list looks into fields that are kept from the "
+            "assistant. Use its filters."
+        )
     query = QueryDict(mutable=True)
     query.update({known[name]: _text(value) for name, value in filters.items()})
     try:
-        _changelist(access, query)
+        changelist = _changelist(access, query)
     except (IncorrectLookupParameters, SuspiciousOperation) as error:
         raise ModelRetry(f"The list does not take {query.urlencode()!r}.") from error
+    if not all(is_open_path(access, name) for name in _ordered_by(changelist, query)):
+        raise ModelRetry(f"No tool orders by this column: {query[ORDER_VAR][:100]!r}.")
     return query.urlencode()
+
+
+def _is_search_open(access: AdminAccess) -> bool:
+    names = access.model_admin.get_search_fields(access.request)
+    return all(is_open_path(access, str(name)) for name in names)
+
+
+def _ordered_by(changelist: Any, query: QueryDict) -> Iterator[str]:
+    """Yield what the list is ordered by, of the columns in its address."""
+    for part in query.get(ORDER_VAR, "").split("."):
+        number = part.lstrip("-")
+        if not number.isdigit() or int(number) >= len(changelist.list_display):
+            continue  # the list leaves it out as well
+        column = changelist.list_display[int(number)]
+        ordering = changelist.get_ordering_field(column)
+        # An expression may hide what it is made of.
+        yield ordering.lstrip("-") if isinstance(ordering, str) else str(column)
 
 
 def _offered(access: AdminAccess) -> Iterator[tuple[str, str]]:
     """Yield what may be given, and the parameter that it stands for."""
     yield from ((name, name) for name in (SEARCH_VAR, ORDER_VAR))
     for spec in _changelist(access, QueryDict()).filter_specs:
-        field = getattr(spec, "field", None)
-        if field is not None and is_sensitive_field(field):
+        if not is_open_path(access, getattr(spec, "field_path", "")):
             continue
         parameters = [name for name in spec.expected_parameters() if name]
         yield from ((name, name) for name in parameters)

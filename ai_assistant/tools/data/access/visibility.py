@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model, QuerySet
+from django.db.models.constants import LOOKUP_SEP
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
@@ -33,7 +34,11 @@ from ai_assistant.tools.data.access.form_classes import (
     FIELD_METHODS,
     with_kept_forms,
 )
-from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed
+from ai_assistant.tools.data.access.model_admin import (
+    AdminAccess,
+    is_closed,
+    is_closed_on,
+)
 
 LISTED, BY_OBJECT, FIELDS = "listed", "by object", "fields"  # of AdminAccess.memo
 ANY = "0"  # the id of no object in particular
@@ -274,6 +279,29 @@ def is_open_field(field: Any) -> bool:
         return False
     target = getattr(field, "target_field", None)
     return target is None or not is_sensitive_field(target)
+
+
+def is_open_path(access: AdminAccess, name: str) -> bool:
+    """
+    Return whether nothing on the way of a search field or a column is sensitive.
+
+    A name that is no field, as of a method of the admin, is the site's own.
+    """
+    options = access.options
+    for part in name.lstrip("^=@").split(LOOKUP_SEP):
+        fields = {field.name: field for field in options.get_fields()}
+        field = options.pk if part == "pk" else fields.get(part)
+        if field is None:  # a lookup
+            return True
+        if is_forward_field(field) and not is_open_field(field):
+            return False
+        related = field.related_model if field.is_relation else None
+        if not isinstance(related, type):
+            return True
+        if is_closed_on(access.site, related):
+            return False
+        options = related._meta  # type: ignore[attr-defined]
+    return True
 
 
 def is_forward_field(field: Any) -> bool:

@@ -17,15 +17,13 @@ from ai_assistant.tools.data.access import lookups
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
-    is_closed_on,
 )
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.access.visibility import (
     admin_fields,
     changelist_rows,
     check_opening,
-    is_forward_field,
-    is_open_field,
+    is_open_path,
     limits_of,
     list_fields,
     list_names,
@@ -123,32 +121,13 @@ def search_rows(access: AdminAccess, rows: QuerySet[Any], text: str) -> QuerySet
             "NUL or half a character."
         )
     names = access.model_admin.get_search_fields(access.request)
-    open_names = [name for name in names if _is_searchable(access, str(name))]
+    open_names = [name for name in names if is_open_path(access, str(name))]
     if not open_names:
         raise ModelRetry(f"{access.label!r} has no search. Use filters.")
     admin = copy(access.model_admin)  # that of the site stays as it is
     admin.get_search_fields = lambda _request: open_names
     matching, has_doubles = admin.get_search_results(access.request, rows, text)
     return matching.distinct() if has_doubles else matching  # type: ignore[no-any-return]
-
-
-def _is_searchable(access: AdminAccess, name: str) -> bool:
-    """Return whether nothing on the way of a search field is sensitive."""
-    options = access.options
-    for part in name.lstrip("^=@").split(LOOKUP_SEP):
-        fields = {field.name: field for field in options.get_fields()}
-        field = options.pk if part == "pk" else fields.get(part)
-        if field is None:  # a lookup
-            return True
-        if is_forward_field(field) and not is_open_field(field):
-            return False
-        related = field.related_model if field.is_relation else None
-        if not isinstance(related, type):
-            return True
-        if is_closed_on(access.site, related):
-            return False
-        options = related._meta  # type: ignore[attr-defined]
-    return True
 
 
 def _in_order(

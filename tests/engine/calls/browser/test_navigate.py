@@ -321,6 +321,7 @@ class TestList:
             ({"status": "draft"}, "status__exact=draft"),
             ({"status__exact": "draft", "q": "a b"}, "status__exact=draft&q=a+b"),
             ({"owner": 1, "o": "-1"}, "owner__id__exact=1&o=-1"),
+            ({"o": "99"}, "o=99"),
         ],
     )
     def test_filters_search_and_order(self, filtering, user, filters, query):
@@ -340,6 +341,9 @@ class TestList:
             ("admin:auth_user_changelist", {"is_superuser": True}),
             ("admin:auth_user_changelist", {"is_superuser__exact": "1"}),
             ("admin:index", {"q": "a"}),
+            # Its search reads a token, and that is one of its columns.
+            ("admin:library_book_changelist", {"q": "a"}),
+            ("admin:library_book_changelist", {"o": "2.-6"}),
         ],
     )
     def test_filter_that_the_list_does_not_offer_to_tools(
