@@ -34,7 +34,7 @@ from ai_assistant.admin.lists.found import (
 )
 from ai_assistant.admin.prompts import PromptPages
 from ai_assistant.engine.queries import has_changes
-from ai_assistant.models.call import ToolCall
+from ai_assistant.models.call import WORKED_CALL, ToolCall
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
@@ -212,7 +212,9 @@ class ToolCallAdmin(ListedAdmin):
     @admin.display(description=_("took"))
     def took(self, call: ToolCall) -> str:
         """Return how long it worked."""
-        return duration_text(call.started_at, call.finished_at)
+        has_worked = call.status in WORKED_CALL
+        began = call.work_started_at if has_worked else call.started_at
+        return duration_text(began, call.finished_at)
 
     @admin.display(description=_("user"), ordering="run__user")
     def user(self, call: ToolCall) -> str:

@@ -1,4 +1,5 @@
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -43,6 +44,7 @@ class CallStatus(models.TextChoices):
 
 
 OPEN_CALL = (CallStatus.PENDING, CallStatus.WAITING, CallStatus.EXECUTING)
+WORKED_CALL = (CallStatus.COMPLETE, CallStatus.FAILED)  # ended by what it did
 
 
 class ToolCall(models.Model):
@@ -142,6 +144,11 @@ class ToolCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.status})"
+
+    @property
+    def work_started_at(self) -> datetime:
+        """When it was claimed; when it was asked for, of what only reads and is not."""
+        return self.started_at or self.created_at
 
     @property
     def needs_proposal(self) -> bool:

@@ -13,13 +13,23 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import TruncDate
+from django.db.models import (
+    Count,
+    DateTimeField,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+)
+from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.models import clock
-from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
+from ai_assistant.models.call import OPEN_CALL, WORKED_CALL, CallStatus, ToolCall
 from ai_assistant.models.usage import DailyUsage, SummedDay, UsageLedger
 from ai_assistant.safety.limits import serialize
 
@@ -140,39 +150,32 @@ def _of_models(since: datetime, until: datetime) -> list[DailyUsage]:
 
 def _of_tools(since: datetime, until: datetime) -> list[DailyUsage]:
     """Sum calls of tools; tokens and cost of a step count for each call in equal parts."""
-    rows: Any = ToolCall.objects.order_by()
-    ended = rows.filter(finished_at__gte=since, finished_at__lt=until)
-    ended = ended.exclude(status__in=OPEN_CALL)
-    took = F("finished_at") - F("started_at")
-    is_timed = Q(started_at__isnull=False)
-    own = {"run": OuterRef("run"), "step_index": OuterRef("step__index")}
-    settled = UsageLedger.objects.filter(**own, state=UsageLedger.State.SETTLED)
-    beside = ToolCall.objects.filter(
-        run=OuterRef("run"), step=OuterRef("step"), parent=None
+    # What only reads for a moment is not claimed: it has no time of its start.
+    took = F("finished_at") - Coalesce(
+        "started_at", "created_at", output_field=DateTimeField()
     )
-    shared = ended.annotate(
-        beside=_sum_of(beside, Count("pk")),
-        asked=_sum_of(settled, Sum("input_tokens")),
-        told=_sum_of(settled, Sum("output_tokens")),
-        cost=_sum_of(settled, Sum("cost_usd")),
-    )
+    is_timed = Q(status__in=WORKED_CALL)
     is_asked = Q(parent=None)  # by the model: a nested call has cost no tokens
-    grouped = shared.values(
-        "name",
-        user=F("run__user"),
-        answered_by=F("step__model"),
-        day=_day_of("finished_at"),
-        module=F("run__module"),
-        agent=F("run__agent"),
-    ).annotate(
-        calls=Count("pk"),
-        failed=Count("pk", filter=Q(status=CallStatus.FAILED)),
-        timed=Count("pk", filter=is_timed),
-        took=Sum(took, filter=is_timed),
-        longest=Max(took, filter=is_timed),
-        all_asked=Sum(F("asked") / F("beside"), filter=is_asked),
-        all_told=Sum(F("told") / F("beside"), filter=is_asked),
-        all_cost=Sum(F("cost") / F("beside"), filter=is_asked),
+    grouped = (
+        _with_shares(since, until)
+        .values(
+            "name",
+            user=F("run__user"),
+            answered_by=F("step__model"),
+            day=_day_of("finished_at"),
+            module=F("run__module"),
+            agent=F("run__agent"),
+        )
+        .annotate(
+            calls=Count("pk"),
+            failed=Count("pk", filter=Q(status=CallStatus.FAILED)),
+            timed=Count("pk", filter=is_timed),
+            took=Sum(took, filter=is_timed),
+            longest=Max(took, filter=is_timed),
+            all_asked=Sum(F("asked") / F("beside"), filter=is_asked),
+            all_told=Sum(F("told") / F("beside"), filter=is_asked),
+            all_cost=Sum(F("cost") / F("beside"), filter=is_asked),
+        )
     )
     return [
         DailyUsage(
@@ -190,6 +193,23 @@ def _of_tools(since: datetime, until: datetime) -> list[DailyUsage]:
         )
         for row in grouped
     ]
+
+
+def _with_shares(since: datetime, until: datetime) -> Any:
+    """Return the calls that ended meanwhile, with what their step took and had beside."""
+    rows: Any = ToolCall.objects.order_by()
+    ended = rows.filter(finished_at__gte=since, finished_at__lt=until)
+    own = {"run": OuterRef("run"), "step_index": OuterRef("step__index")}
+    settled = UsageLedger.objects.filter(**own, state=UsageLedger.State.SETTLED)
+    beside = ToolCall.objects.filter(
+        run=OuterRef("run"), step=OuterRef("step"), parent=None
+    )
+    return ended.exclude(status__in=OPEN_CALL).annotate(
+        beside=_sum_of(beside, Count("pk")),
+        asked=_sum_of(settled, Sum("input_tokens")),
+        told=_sum_of(settled, Sum("output_tokens")),
+        cost=_sum_of(settled, Sum("cost_usd")),
+    )
 
 
 def _day_of(field: str) -> TruncDate:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.interrupts.base import kind_names
 from ai_assistant.engine.storage.eventlog import step_starts
 from ai_assistant.models import clock
-from ai_assistant.models.call import CallStatus, ToolCall
+from ai_assistant.models.call import WORKED_CALL, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run, Step
 from ai_assistant.models.usage import UsageLedger
@@ -27,7 +27,6 @@ LEAST = 4  # of it, that a bar takes
 BRIEF_S = 10.0
 # Not its result and its arguments, which may be long.
 OF_CALL = ("name", "status", "parent", "started_at", "finished_at", "created_at")
-ENDED = (CallStatus.COMPLETE, CallStatus.FAILED)  # by what they did
 IDLE_SHARE = 0.1  # of the work, that a time without any takes at most
 
 
@@ -99,15 +98,13 @@ def _name_of(step: Step | None) -> str:
 
 def _of_calls(run: Run) -> Iterator[TraceSpan]:
     # What only reads is not claimed: it has no time at which it was started.
-    worked = Q(started_at__isnull=False) | Q(
-        status__in=ENDED, finished_at__isnull=False
-    )
+    worked = Q(started_at__isnull=False) | Q(status__in=WORKED_CALL)
     for call in ToolCall.objects.filter(worked, run=run).only(*OF_CALL):
         yield TraceSpan(
             kind="tool",
             title=mark_hidden_characters(call.name),
             detail=str(call.get_status_display()),
-            start=call.started_at or call.created_at,
+            start=call.work_started_at,
             end=call.finished_at,
             key=call.pk,
             depth=1 if call.parent_id else 0,

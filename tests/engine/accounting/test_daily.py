@@ -116,6 +116,24 @@ class TestSums:
         assert whole(DailyUsage.objects.all()) == asked
         assert summed_until() == yesterday
 
+    def test_read_that_was_not_claimed_took_time_since_it_was_asked_for(
+        self, used, now
+    ):
+        used(now)
+        calls = ToolCall.objects.filter(name="tool_0")
+        calls.update(
+            started_at=None, created_at=now, finished_at=now + timedelta(seconds=3)
+        )
+        ToolCall.objects.filter(name="tool_1").update(status="denied", started_at=None)
+
+        by_tool = {
+            row.tool: (row.timed, row.seconds, row.longest_s)
+            for row in live_sums(date(2026, 5, 3), date(2026, 5, 3))
+        }
+
+        assert by_tool["tool_0"] == (1, 3.0, 3.0)
+        assert by_tool["tool_1"] == (0, 0.0, 0.0)
+
     def test_tools_share_what_the_model_call_that_asked_for_them_took(self, used, now):
         used(now)
 

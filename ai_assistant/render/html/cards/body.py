@@ -205,7 +205,7 @@ def prompt_entry(prompt: ShownPrompt | None) -> Entry | None:
 
 
 def _call(call: ToolCall) -> Entry:
-    begin, end = call.started_at or call.created_at, call.finished_at
+    begin, end = call.work_started_at, call.finished_at
     return {
         "call": call,
         "arguments": mark_hidden_characters(

@@ -230,7 +230,7 @@ def call_facts(call: ToolCall) -> Entry:
         "error": call.summary or call.error if call.error else "",
         "detail": call.error if call.summary else "",  # what the model was told
         "seconds": _seconds(call),
-        "started_at": call.started_at or call.created_at,
+        "started_at": call.work_started_at,
         "finished_at": call.finished_at,
         "progress": call.progress,
         "progress_text": call.progress_text,
@@ -388,4 +388,4 @@ def _seconds(call: ToolCall) -> float | None:
     waited = (CallStatus.CANCELLED, CallStatus.DENIED)  # for a person, not at work
     if call.finished_at is None or call.status in waited:
         return None
-    return (call.finished_at - (call.started_at or call.created_at)).total_seconds()
+    return (call.finished_at - call.work_started_at).total_seconds()
