@@ -11,12 +11,13 @@ from playwright.sync_api import Page, expect
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
-from tests.model_server.scripts import status, text
+from tests.model_server.scripts import call, status, text
 from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
 
 PAGE = "/admin/wiki/page/1/change/"
+GROUP = "Readers"
 TOOLS = ("search_objects", "get_object", "change_object")
 WORDS = "Speak of chapters, never of sections."
 ASKED = "Sum up this chapter. [[script:sum]]"
@@ -34,6 +35,12 @@ def save(page: Page, name: str = "_save") -> None:
         page.locator(f"#content [name={name}]").first.click()
 
 
+def add_group(panel: Panel) -> None:
+    panel.goto("/admin/auth/group/add/")
+    panel.page.fill("#content [name=name]", GROUP)
+    save(panel.page)
+
+
 class Owner:
     """The owner of a site, in its admin."""
 
@@ -46,7 +53,7 @@ class Owner:
         for name, value in values.items():
             field = self.page.locator(f"#content [name={name}]").first
             if field.evaluate("one => Boolean(one.options)"):
-                field.select_option(value)
+                field.select_option(label=value)
             else:
                 field.fill(value)
 
@@ -74,7 +81,7 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
     with subtests.test("a wrong key is told, and mended"):
         model.script("default", [[status(401, "Incorrect API key provided.")]])
         owner.fill(
-            "profile", name="default", model="openai/scripted", api_base=model.url
+            "profile", name="default", model="openai/scripted", api_base=model.base
         )
         page.fill("[name=api_key]", "sk-wrong")
         for name in ("input", "output"):
@@ -95,13 +102,21 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
         page.evaluate("SelectBox.move('id_tools_from', 'id_tools_to')")
         save(page)
     with subtests.test("one of them is denied to a group"):
-        owner.add("policyrule", tools="change_object", decision="deny")
+        add_group(panel)
+        panel.goto("/admin/auth/user/1/change/")
+        page.locator("#id_groups_from").select_option(label=GROUP)
+        page.evaluate("SelectBox.move('id_groups_from', 'id_groups_to')")
+        save(page)
+        owner.add(
+            "policyrule", tools="change_object", decision="deny (never)", group=GROUP
+        )
     with subtests.test("a skill, a command and a suggestion"):
         owner.add("skill", name="tidy-up", description="How to tidy.", body="1. Look.")
         owner.add("promptcommand", name="sum-up", text=ASKED)
         owner.add("suggestion", name="how-many", label="How many chapters?")
 
-    model.script("sum", [[text("There are nine.")]])
+    read = call("get_object", {"model": "wiki.page", "id": 1})
+    model.script("sum", [[read], [text("There are nine.")]])
     panel.goto(PAGE)
     panel.open()
     with subtests.test("each act is seen in the next message"):
@@ -117,7 +132,7 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
     with subtests.test("the trace of that run, and its cost in the report"):
         panel.goto("/admin/ai_assistant/run/")
         content.locator("#result_list tbody th a").first.click()
-        expect(content).to_contain_text("Model call 1")
+        expect(content.locator(".aia-trace").first).to_contain_text("get_object")
         panel.goto("/admin/ai_assistant/report/")
         expect(content.locator("table").first).to_contain_text("0.0")
     with subtests.test("all of it runs on an empty site"):
@@ -129,6 +144,7 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
         assert "sk-" not in file.read_text()
         url = f"sqlite:///{tmp_path / 'other.sqlite3'}"
         other = visit(own_server(env=env, database_url=url)).panel(PAGE)
+        add_group(other)
         imported(other, file)
         other.goto(PAGE)
         other.open()
