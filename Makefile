@@ -73,7 +73,7 @@ run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT, SERVER)
 # --- checks ---
 
 .PHONY: check quick smoke
-check: venv ## before each commit, in 4 minutes: lint, quick tests; ROOM=engine for one room
+check: venv ## before each commit, in 7 minutes: lint, quick tests; ROOM=engine for one room
 	@rm -rf $(RESULTS)
 	@$(MAKE) --no-print-directory --keep-going lint migrations quick $(if $(ROOM),,smoke); \
 	  status=$$?; $(PY) tools/failures.py $(RESULTS); exit $$status

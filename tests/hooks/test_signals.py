@@ -37,7 +37,7 @@ def received(count):
     try:
         yield seen
         for _one in range(count):
-            assert all_there.acquire(timeout=30)
+            assert all_there.acquire(timeout=30), [name for name, *_rest in seen]
     finally:
         for name, receiver in receivers.items():
             getattr(signals, name).disconnect(receiver)
