@@ -28,7 +28,7 @@ def writing(
 ) -> DemoServer:
     """A server with a model that writes, as soon as it is let."""
     said = [{"op": "hold", "name": "writer"}, text(json.dumps(WRITTEN))]
-    model.script("offered", [said])
+    model.script("written", [said])
     model.clear()
     one = {"API_BASE": model.base, "API_KEY_ENV": "ASSISTANT_API_KEY"}
     own = {
@@ -37,7 +37,7 @@ def writing(
         "writer": {
             **one,
             "MODEL": "openai/writer",
-            "API_BASE": f"{model.url}/offered/v1",
+            "API_BASE": f"{model.url}/written/v1",
         },
     }
     return own_server(env={"TESTS_SETTINGS": json.dumps({"PROFILES": own})})

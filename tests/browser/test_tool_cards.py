@@ -20,7 +20,7 @@ def held_in_the_middle(name: str, arguments: str) -> list[Any]:
         for at in range(0, len(arguments), 4)
     ]
     half = len(pieces) // 2
-    hold = {"op": "hold", "name": "written"}
+    hold = {"op": "hold", "name": "measured"}
     finish = {"op": "finish", "reason": "tool_calls"}
     return [_piece(first), *pieces[:half], hold, *pieces[half:], finish]
 
@@ -38,7 +38,7 @@ def scripts(model: ModelServerProcess) -> None:
     model.script("locate", [[call("locate", {"place": "Oslo"})], [text("Found.")]])
     model.script("torn", [[call("torn", {"text": "a"})], [text("Torn.")]])
     model.script(
-        "written", [held_in_the_middle("measure", WRITTEN), [text("Measured.")]]
+        "measured", [held_in_the_middle("measure", WRITTEN), [text("Measured.")]]
     )
 
 
@@ -46,12 +46,12 @@ def scripts(model: ModelServerProcess) -> None:
 def test_custom_template_shows_arguments_then_the_pieces(
     panel: Panel, model: ModelServerProcess, server: DemoServer
 ) -> None:
-    panel.ask("[[script:written]]")
+    panel.ask("[[script:measured]]")
     card = panel.card("measure")
     card.get_by_text("a place whose").wait_for()
     assert card.get_attribute("data-status") == "pending"
 
-    model.release("written")
+    model.release("measured")
     panel.wait_done()
 
     assert card.count() == 1

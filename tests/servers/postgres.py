@@ -114,10 +114,12 @@ class PostgresServer:
 
 def passed_on(database_url: str, *paths: str) -> int:
     """Run tests in a process that has another database; return how many passed."""
+    env = {**os.environ, "DATABASE_URL": database_url}
+    env.pop("TESTS_SHARE", None)  # what is named runs whole
     ran = subprocess.run(
         python("-m", "pytest", "-q", "-p", "no:cacheprovider", *paths),
         cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": database_url},
+        env=env,
         capture_output=True,
         text=True,
         check=False,

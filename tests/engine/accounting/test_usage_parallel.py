@@ -2,11 +2,8 @@
 
 import asyncio
 import os
-import subprocess
-import sys
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from django.db.models import Sum
@@ -28,6 +25,7 @@ from ai_assistant.safety.budgets.ledger import CallCost, reserve
 from ai_assistant.testing import call, reply
 from ai_assistant.types import Usage
 from tests.engine.people import at_once
+from tests.servers.postgres import passed_on
 
 RUNS = 30
 LIMIT = 200_000
@@ -180,15 +178,7 @@ def test_on_postgresql(postgres_server):
     """The same in a process of its own, whose database is a PostgreSQL."""
     if os.environ.get("DATABASE_URL", "").startswith("postgres"):
         pytest.skip("This is that process.")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-k", "not postgresql", __file__],
-        env={**os.environ, "DATABASE_URL": postgres_server.new_database()},
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    url = postgres_server.new_database()
 
     # Its pools keep their connections: the database goes with its server.
-    assert "5 passed" in done.stdout, done.stdout
-    assert " failed" not in done.stdout
+    assert passed_on(url, "-k", "not postgresql", __file__) == 5
