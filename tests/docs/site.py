@@ -33,6 +33,7 @@ BUILT_IN = {
     "get_skill",
     "undo_changes",
     "fill_form",
+    "find_pages",
     "find_tools",
     "get_page_state",
     "highlight",
