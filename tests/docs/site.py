@@ -53,6 +53,7 @@ BUILT_IN = {
     "ask_agent",
     "read_result",
     "save_memory",
+    "show_tour",
     "suggest_followups",
     "update_plan",
 }
