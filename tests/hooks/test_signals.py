@@ -4,10 +4,11 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from ai_assistant import signals
 from ai_assistant.engine.intake.conversations import delete
+from ai_assistant.engine.storage import announcements
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 
@@ -78,6 +79,19 @@ def test_in_a_thread_and_in_no_transaction(play, script):
 
     assert all(thread is not threading.main_thread() for _n, _v, thread, _t in seen)
     assert not any(in_transaction for *_rest, in_transaction in seen)
+
+
+def test_is_told_though_the_database_is_busy(play, script, monkeypatch):
+    def busy(_values):
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(announcements, "_depth_of", busy)
+    script.add("Done.")
+
+    with received(3) as seen:
+        play()
+
+    assert {name for name, *_rest in seen} >= {"run_started", "run_finished"}
 
 
 def test_of_what_waits_and_of_what_is_deleted(options, play, script):
