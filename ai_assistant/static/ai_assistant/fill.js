@@ -6,6 +6,8 @@ import { byId, cloneTemplate, root, translate } from "./root.js";
 const SENDS = ["get", "post", "put", "patch", "delete"]
   .flatMap((verb) => [`[hx-${verb}]`, `[data-hx-${verb}]`])
   .join();
+// Of Django and Unfold, Grappelli, nested-admin.
+const ADDS = ".add-row a, a.add-row, .grp-add-handler, .djn-add-handler";
 const TICKS = ["checkbox", "radio"];
 
 /** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string> }} Field */
@@ -62,6 +64,20 @@ const choose = (select, values, texts) => {
 };
 
 /**
+ * Writes into a text field, and into the editor that shows it: TinyMCE, CKEditor 5.
+ *
+ * @param {any} input
+ * @param {string} value
+ */
+const write = (input, value) => {
+  input.value = value;
+  /** @type {any} */ (window).tinymce?.get(input.id)?.setContent(value);
+  /** @type {any} */ (
+    input.parentNode.querySelector(".ck-editor__editable")
+  )?.ckeditorInstance?.setData(value);
+};
+
+/**
  * @param {any[]} inputs
  * @param {string[]} values
  * @param {Record<string, string>} [texts]
@@ -70,7 +86,7 @@ const put = (inputs, values, texts = {}) => {
   inputs.forEach((input, at) => {
     if (TICKS.includes(input.type)) input.checked = values.includes(input.value);
     else if (input.options) choose(input, values, texts);
-    else input.value = values[at] ?? "";
+    else write(input, values[at] ?? "");
     for (const kind of ["input", "change"])
       input.dispatchEvent(new Event(kind, { bubbles: true }));
   });
@@ -146,9 +162,12 @@ const addRows = (rows) => {
   for (const [prefix, [there, wanted]] of Object.entries(rows)) {
     const [total] = inputsOf(`${prefix}-TOTAL_FORMS`);
     if (Number(total?.value) !== there) throw new Error(`rows of ${prefix} were added`);
-    const link = document.querySelector(`#${CSS.escape(prefix)}-group .add-row a`);
+    const group = byId(`${prefix}-group`);
+    const link = [...(group?.querySelectorAll(ADDS) ?? [])].find(
+      (one) => one.closest("[id$='-group']") === group // not of an inline in it
+    );
     for (let row = there; row < wanted; row += 1)
-      /** @type {HTMLElement | null} */ (link)?.click();
+      /** @type {HTMLElement | undefined} */ (link)?.click();
   }
 };
 

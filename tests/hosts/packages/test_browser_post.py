@@ -55,12 +55,14 @@ class Desk:
         else:
             route.fulfill(status=404)
 
-    def post_of(self, address):
+    def post_of(self, address, script="", *given):
+        """Return what is posted, and what the script has said before that."""
         self.posted = {}
         self.page.goto(ORIGIN + address)
+        said = self.page.evaluate(script, *given) if script else None
         with self.page.expect_event("response", lambda one: one.status == NO_CONTENT):
             self.page.evaluate(SAVE)
-        return self.posted
+        return self.posted, said
 
 
 def static_file(url):
@@ -111,7 +113,7 @@ def test_harvest_is_what_chromium_posts(client):
     # No query from here on: Playwright has an event loop in this thread.
     with chromium() as browser, browser.new_context() as tab:
         desk = Desk(tab.new_page(), pages)
-        theirs = {address: desk.post_of(address) for address in ours}
+        theirs = {address: desk.post_of(address)[0] for address in ours}
 
     for address, posted in ours.items():
         assert plain(posted) == plain(theirs[address]), address
