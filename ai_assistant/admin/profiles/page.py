@@ -15,7 +15,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ai_assistant import conf
-from ai_assistant.admin.profile_form import SECRET, ProfileForm, uses_of
+from ai_assistant.admin.profiles.first_run import FirstRunPages
+from ai_assistant.admin.profiles.form import SECRET, ProfileForm, uses_of
 from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
@@ -57,7 +58,7 @@ HELP = {
 
 
 @admin.register(Profile)
-class ProfileAdmin(VersionedAdmin):
+class ProfileAdmin(FirstRunPages, VersionedAdmin):
     """Model profiles, for users with the admin's own permissions for them."""
 
     form = ProfileForm
@@ -138,19 +139,24 @@ class ProfileAdmin(VersionedAdmin):
                 field, value = "name", posted["name"].strip()
             row = self.get_object(request, value, from_field=field)
             if row is not None:  # else it is gone, and the page says so
-                self._test(request, row)
+                self.test_row(request, row)
         return response
 
-    def _test(self, request: HttpRequest, row: Profile) -> None:
-        """Make real calls of the model, and tell what came of them."""
+    def test_row(self, request: HttpRequest, row: Profile) -> bool:
+        """
+        Make real calls of the model, and tell what came of them.
+
+        Return whether the model is of use, as far as that was found out.
+        """
         alias = router.db_for_write(Profile)
         if connections[alias].settings_dict["ATOMIC_REQUESTS"]:
             # No transaction is open across a call of a model.
             sentence = _("To test it, run assistant_doctor --try, or open the panel.")
             self.message_user(request, sentence, messages.INFO)
-            return
+            return True
         trial = async_to_sync(try_model)(_tested(row))
         self.message_user(request, _told(trial), _level(trial))
+        return trial.ok
 
     # --- the list ---
 
