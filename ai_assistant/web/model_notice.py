@@ -31,12 +31,14 @@ class ModelNotice:
     """
     Why no message would be answered.
 
-    `url` leads a superuser to what is missing; `steps` are for who may save a profile.
+    `url` leads a superuser to what is missing; `steps`, and `trial` without a key, are
+    for who may save a profile.
     """
 
     text: str
     url: str = ""
     steps: tuple[SetupStep, ...] = ()
+    trial: str = ""
 
 
 def model_notice(user: Any, profile: str = DEFAULT) -> ModelNotice | None:
@@ -52,7 +54,8 @@ def model_notice(user: Any, profile: str = DEFAULT) -> ModelNotice | None:
         return ModelNotice(text=_for_others(user))
     said = _("No model can answer: %(name)s is missing.") % {"name": missing}
     url = reverse("ai_assistant:model") if is_superuser else ""
-    return ModelNotice(text=said, url=url, steps=steps)
+    trial = f"{steps[0].url}?provider=offline" if len(steps) > 1 else ""
+    return ModelNotice(text=said, url=url, steps=steps, trial=trial)
 
 
 def _for_others(user: Any) -> str:

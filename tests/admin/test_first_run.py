@@ -157,3 +157,16 @@ def test_start_page_leads_there_while_no_model_answers(admin_client):
 
     assert f'href="{PAGE}"' in before
     assert f'href="{PAGE}"' not in admin_client.get(page).content.decode()
+
+
+@pytest.mark.parametrize("before", [{}, {"api_base": "https://a.test", "model": "x"}])
+def test_offline_model_answers_without_a_key(admin_client, save, before):
+    if before:
+        Profile.objects.create(name="default", api_key_env="X_API_KEY", **before)
+
+    answer = admin_client.post(f"{PAGE}?provider=offline", follow=True)
+
+    assert step(answer) == 3
+    row = Profile.objects.get()
+    assert (row.provider, row.model, row.api_base) == ("offline", "offline", "")
+    assert missing_of("default") == ""

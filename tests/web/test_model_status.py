@@ -65,7 +65,8 @@ class TestNotice:
         links = [a["href"] for a in all_with(html, href=None) if first in a["href"]]
         assert "NO_SUCH_KEY is missing" in html
         assert not all_with(html, href=reverse("ai_assistant:model"))
-        assert links == [first, f"{first}?provider=openai"]
+        ways = ["", "?provider=openai", "?provider=offline"]
+        assert links == [f"{first}{way}" for way in ways]
 
     def test_others_are_told_whom_to_ask(self, drawn, people, settings):
         ada = people["ada"]

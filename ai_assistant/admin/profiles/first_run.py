@@ -26,6 +26,7 @@ from ai_assistant.providers.readiness import missing_of, missing_package
 from ai_assistant.safety.identity.permissions import may_use
 
 FIRST, FORM, LAST = 1, 2, 3  # the steps
+OFFLINE_MODEL = "offline"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +36,7 @@ class Choice:
     label: Any
     model: str  # a good one to begin with
     note: Any = ""
+    provider: str = ""
     needs_key: bool = True
     has_address: bool = False
 
@@ -46,7 +48,7 @@ class Choice:
     @property
     def missing(self) -> str:
         """The package that is not installed, without which it cannot be called."""
-        return missing_package({"MODEL": self.model})
+        return missing_package({"MODEL": self.model, "PROVIDER": self.provider})
 
 
 CHOICES: Mapping[str, Choice] = {
@@ -65,6 +67,16 @@ CHOICES: Mapping[str, Choice] = {
         needs_key=False,
         has_address=True,
     ),
+    "offline": Choice(
+        label=gettext_lazy("Try it without a key"),
+        model=OFFLINE_MODEL,
+        note=gettext_lazy(
+            "The built-in offline model: rules that help, search, count and change, "
+            "in English."
+        ),
+        provider="offline",
+        needs_key=False,
+    ),
 }
 
 
@@ -81,20 +93,29 @@ class FirstRunForm(ProfileForm):
 
     def __init__(self, *args: Any, choice: Choice, **options: Any) -> None:
         super().__init__(*args, **options)
-        del self.fields["remove_key"], self.fields["provider"]
+        row: Profile = self.instance
+        row.provider = choice.provider
+        unasked = {"remove_key", "provider"}
         if not choice.has_address:
-            del self.fields["api_base"]
-            self.instance.api_base = ""
-        else:
+            row.api_base = ""
+            unasked.add("api_base")
+        if choice.provider:
+            row.model, row.api_key_env = choice.model, ""
+            unasked |= {"model", SECRET}
+        for name in unasked:
+            del self.fields[name]
+        if choice.has_address:
             self.fields["api_base"].required = True
             self.fields["api_base"].help_text = _("Such as https://host/v1.")
+        if SECRET in self.fields:
+            self._ask_for_key(choice)
+
+    def _ask_for_key(self, choice: Choice) -> None:
         has_variable = bool(os.environ.get(choice.variable))
-        state = self.key_before.state
-        self.fields[SECRET].required = (
-            choice.needs_key and state != "kept" and not has_variable
-        )
+        state, field = self.key_before.state, self.fields[SECRET]
+        field.required = choice.needs_key and state != "kept" and not has_variable
         if has_variable and state == "none":
-            self.fields[SECRET].help_text = _(
+            field.help_text = _(
                 "Empty: the variable %(name)s, which this server has."
             ) % {"name": choice.variable}
 

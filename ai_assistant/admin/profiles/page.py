@@ -22,6 +22,7 @@ from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.configuration import Profile
 from ai_assistant.providers import price_list
+from ai_assistant.providers.base import OFFLINE, provider_path
 from ai_assistant.providers.prices import has_prices
 from ai_assistant.providers.readiness import Trial, missing_of, try_model
 from ai_assistant.text.redaction.redact import redact
@@ -236,6 +237,11 @@ ONE_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
 
 def _known(row: Profile) -> Iterator[str]:
     """Yield what is known of a model, in sentences."""
+    if provider_path(profile_of(row)) == OFFLINE:
+        yield _(
+            "No model: rules that help, search, count and change. They cost nothing."
+        )
+        return
     facts = price_list.facts_of(row.model)
     window = row.window_tokens or (facts.window_tokens if facts else None)
     if window:
