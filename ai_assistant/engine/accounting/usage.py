@@ -72,14 +72,14 @@ class Spending:
             _release(row)
 
 
-def reserve_suggestions(
+def reserve_without_run(
     user: Any, name: str, request: ModelRequest, provider: Provider
 ) -> UsageLedger:
     """
-    Reserve what a call for suggestions may take, which is of no run.
+    Reserve what a call may take that is of no run: for suggestions, or a dry run.
 
-    Raise Limited if a budget of the user has less left, or the user was suggested
-    many a moment ago. `name` is that of the profile.
+    Raise Limited if a budget of the user has less left, or many such calls were made
+    for the user a moment ago. `name` is that of the profile.
     """
     profile = conf.profile(name)
     cost = _cost(profile, 0, request, provider)
