@@ -19,7 +19,7 @@ from ai_assistant.configuration.module_problems import (
     selected_pages,
 )
 from ai_assistant.models.module import Module, page_errors
-from ai_assistant.modules.base import FEATURES, NOT_BUILT, ContextModule
+from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT, ContextModule
 from ai_assistant.modules.configured import may_set
 from ai_assistant.modules.pages import Selected
 from ai_assistant.modules.resolve import DEFAULT, registered_modules
@@ -55,6 +55,10 @@ HELP = {
     "read_only_field": gettext_lazy("Of the object of the page, as “status”."),
     "read_only_values": gettext_lazy("Separated by commas, as “paid, cancelled”."),
     "read_only_reason": gettext_lazy("A sentence for the user, and for the model."),
+    "steps": gettext_lazy("Calls of the model for one answer."),
+    "run_s": gettext_lazy("For one answer, waits for a person not counted."),
+    "tokens": gettext_lazy("Of all model calls for one answer."),
+    "usd": gettext_lazy("Of one answer, where the price of the model is known."),
 }
 
 
@@ -120,6 +124,7 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         fields = (
             *("name", "label", "group", "priority", "is_active", "pages", "text"),
             *("tools", "data_models", "actions", "agent", "profile", *READ_ONLY),
+            *LIMITS,
         )
         help_texts: ClassVar = HELP
         widgets: ClassVar = {
