@@ -20,7 +20,7 @@ from ai_assistant.registry import registry
 from tests.admin.test_prompts import GROUPS, USES, person
 from tests.model_server.scripts import call, status, text
 
-pytestmark = [pytest.mark.django_db, pytest.mark.servers]
+pytestmark = [pytest.mark.django_db, pytest.mark.servers, pytest.mark.row("B02")]
 
 PAGE = reverse("admin:ai_assistant_run_prompt")
 

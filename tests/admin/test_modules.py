@@ -173,6 +173,14 @@ class TestMade:
         assert sentence in errors_of(answer)[field]
         assert not Module.objects.exists()
 
+    def test_limit_of_costs_needs_a_price(self, admin_client, settings):
+        profiles = {"default": {"MODEL": "openai/nobody-knows"}}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PROFILES": profiles}
+
+        answer = admin_client.post(ADD, posted(usd="0.5"))
+
+        assert "limit tokens instead" in errors_of(answer)["usd"]
+
     def test_agent_that_leaves_the_module_out_is_refused(self, admin_client):
         Agent.objects.create(name="clerk", modules="orders")
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import pytest
 
 from ai_assistant import ContextModule, conf, models, register
+from ai_assistant.configuration.module_problems import module_problems
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.modules.limits import RunLimits, limits_of
 from ai_assistant.registry import registry
@@ -15,7 +16,7 @@ from tests.configuration.test_modules import GROUPS, eva
 
 __all__ = ["eva"]
 
-pytestmark = [pytest.mark.django_db, pytest.mark.row("M04")]
+pytestmark = [pytest.mark.django_db, pytest.mark.row("U02")]
 
 LOOK = call("search_objects", {"model": "auth.group"})
 LARGE = Usage(input_tokens=900_000, output_tokens=100_000, cost_usd=Decimal(1))
@@ -127,6 +128,27 @@ class TestMoney:
 
         assert played.state == "limited"
         assert not UsageLedger.objects.exclude(state="settled").exists()
+
+
+@pytest.mark.parametrize(
+    ("profile", "is_told"),
+    [
+        ({"MODEL": "openai/nobody-knows"}, True),
+        ({"MODEL": "openai/gpt-4o"}, False),
+        (
+            {"MODEL": "x/y", "INPUT_USD_PER_MTOK": 1, "OUTPUT_USD_PER_MTOK": 1},
+            False,
+        ),
+        ({"MODEL": "offline", "PROVIDER": "offline"}, False),
+    ],
+)
+def test_limit_of_costs_without_a_price_is_told(site, profile, is_told):
+    site(PROFILES={"default": None, "own": profile})
+    models.Module.objects.create(name="admin-list", profile="own", usd=1)
+
+    told = [problem.text for problem in module_problems()]
+
+    assert ("is not known" in " ".join(told)) == is_told
 
 
 def test_what_is_no_limit_limits_nothing():

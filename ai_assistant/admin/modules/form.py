@@ -11,9 +11,11 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ai_assistant import conf
 from ai_assistant.admin.modules import choices
 from ai_assistant.configuration.module_problems import (
     agent_error,
+    price_error,
     profile_error,
     selected_errors,
     selected_pages,
@@ -200,6 +202,10 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
                 values.get("agent"), lambda agent: agent_error(agent, name)
             ),
             "profile": self._one(values.get("profile"), profile_error),
+            "usd": self._one(
+                values.get("usd"),
+                lambda _usd: price_error(values.get("profile") or conf.DEFAULT),
+            ),
             "read_only_permission": self._one(
                 values.get("read_only_permission"), choices.permission_error
             ),
