@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 
+from ai_assistant.management.doctor_parts import known_of_model
 from ai_assistant.providers.base import provider_for
 from ai_assistant.providers.offline.answers import help_for
 from ai_assistant.providers.offline.wishes import HELP, NEEDED
@@ -113,3 +114,4 @@ async def test_save_and_test_finds_it_ready(settings):
 
     assert missing_of("default") == ""
     assert (trial.ok, trial.text, trial.warning) == (True, "OK", "")
+    assert known_of_model(PROFILE) == "no model: rules answer, and cost nothing"
