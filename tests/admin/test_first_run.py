@@ -11,6 +11,7 @@ from ai_assistant.models import AuditEntry, Profile
 from ai_assistant.providers import readiness
 from ai_assistant.providers.readiness import missing_of
 from tests.model_server.scripts import call, status, text
+from tests.web.markup import one_with
 
 pytestmark = [
     pytest.mark.django_db,
@@ -70,6 +71,14 @@ class TestWay:
 
         assert step(answer) == 1
         assert f"{PAGE}?provider=anthropic" in answer.content.decode()
+
+    def test_panel_that_has_led_there_does_not_cover_the_page(self, admin_client):
+        admin_client.cookies["aia_ui"] = "o=1&m=float&w=400"
+
+        page = admin_client.get(PAGE)
+
+        assert page.cookies["aia_ui"].value == "o=0&m=float&w=400"
+        assert one_with(page.content.decode(), id="aia")["data-state"] == "closed"
 
     def test_wrong_key_is_said_and_then_the_right_one_leads_to_the_question(
         self, save, answers

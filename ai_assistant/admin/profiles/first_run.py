@@ -24,6 +24,7 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.configuration import Profile
 from ai_assistant.providers.readiness import missing_of, missing_package
 from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.web.panel.layout import close_panel
 
 FIRST, FORM, LAST = 1, 2, 3  # the steps
 OFFLINE_MODEL = "offline"
@@ -194,7 +195,12 @@ class FirstRunPages:
             "can_ask": may_use(request.user),
             **values,
         }
-        return TemplateResponse(request, "ai_assistant/admin/first_run.html", context)
+        template = "ai_assistant/admin/first_run.html"
+        response = TemplateResponse(request, template, context)
+        if step != LAST:
+            # On a phone it would cover the very page to which it has led.
+            close_panel(request, response)
+        return response
 
 
 def _form(request: HttpRequest, row: Profile, choice: Choice) -> FirstRunForm:
