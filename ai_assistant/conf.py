@@ -150,6 +150,8 @@ SETTINGS: Mapping[str, Any] = {
         "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),
         # under the composer; auto: a sentence of our own, "": none
         "DISCLAIMER": Setting("auto", (Promise,)),
+        # who sets up the model, for all others; auto: a superuser's full name
+        "CONTACT": Setting("auto", (Promise,)),
     },
 }
 GROUPS = {name for name, own in SETTINGS.items() if isinstance(own, dict)}

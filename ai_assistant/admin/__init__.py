@@ -23,7 +23,7 @@ from ai_assistant.admin.feedback import FeedbackAdmin
 from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.modules.page import ModuleAdmin
 from ai_assistant.admin.policy import PolicyRuleAdmin
-from ai_assistant.admin.profiles import ProfileAdmin
+from ai_assistant.admin.profiles.page import ProfileAdmin
 from ai_assistant.admin.reports import ReportAdmin
 from ai_assistant.admin.rows.transfer import ConfigurationFileAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin

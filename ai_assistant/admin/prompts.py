@@ -1,10 +1,13 @@
-"""What the model is told: with a message that is not sent, and with those that were."""
+"""What the model is told: with a message that is no run, and with those that were."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import connections, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path
@@ -13,7 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
-from ai_assistant.engine.service import PromptLook, look_at_prompt, prompts_of
+from ai_assistant.engine.service import (
+    DryRun,
+    PromptLook,
+    dry_run,
+    look_at_prompt,
+    prompts_of,
+)
 from ai_assistant.models.run import Run
 from ai_assistant.render.html.cards.body import prompt_entry
 from ai_assistant.safety.audit import record, request_ip
@@ -82,7 +91,11 @@ class PromptPages:
         """Add the pages."""
         view = self.admin_site.admin_view
         own = [
-            path("prompt/", view(self.prompt_view), name="ai_assistant_run_prompt"),
+            path(
+                "prompt/",
+                _not_atomic(view(self.prompt_view)),
+                name="ai_assistant_run_prompt",
+            ),
             path(
                 "<uuid:run_id>/prompts/",
                 view(self.prompts_view),
@@ -92,22 +105,29 @@ class PromptPages:
         return [*own, *super().get_urls()]  # type: ignore[misc] # of the ModelAdmin
 
     def prompt_view(self, request: HttpRequest) -> HttpResponse:
-        """Show what the model would be told with a message that is not sent."""
+        """
+        Show what the model would be told with a message.
+
+        A POST really sends it, as a dry run, and shows what the model says first.
+        """
         _check(request)
+        sends = request.method == "POST"
         asked = request.GET if "path" in request.GET else None
         name = request.user.get_username()
-        form = LookForm(asked, initial={"user": name, "path": "/admin/"})
-        look: dict[str, Any] = {}
+        initial = {"user": name, "path": "/admin/"}
+        form = LookForm(request.POST if sends else asked, initial=initial)
+        form.fields["text"].required = sends
+        found: dict[str, Any] = {}
         if form.is_bound and form.is_valid():
-            values = form.cleaned_data
-            look = _entry(values["user"], values["path"], values["text"])
-            _audit(request, {"of": str(values["user"].pk), "page": values["path"]})
+            show = _sent if sends else _looked_at
+            found = show(request, **form.cleaned_data)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.model._meta,
             "title": _("What the model is told"),
             "form": form,
-            "look": look,
+            "look": {},
+            **found,
         }
         return TemplateResponse(request, "ai_assistant/admin/prompt.html", context)
 
@@ -133,9 +153,32 @@ class PromptPages:
         return TemplateResponse(request, "ai_assistant/admin/prompts.html", context)
 
 
+def _not_atomic(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a view without a transaction of its own: it waits for a model."""
+    for alias in connections:
+        view = transaction.non_atomic_requests(using=alias)(view)
+    return view
+
+
 def _check(request: HttpRequest) -> None:
     if not (conf.enabled() and may_view_prompts(request.user)):
         raise PermissionDenied
+
+
+def _looked_at(
+    request: HttpRequest, *, user: Any, path: str, text: str
+) -> dict[str, Any]:
+    _audit(request, {"of": str(user.pk), "page": path})
+    return {"look": _entry(look_at_prompt(user, path, text), user)}
+
+
+def _sent(request: HttpRequest, *, user: Any, path: str, text: str) -> dict[str, Any]:
+    payer: Any = request.user
+    details = {"of": str(user.pk), "page": path}
+    record("prompt.sent", user=payer, details=details, ip=request_ip(request))
+    done = dry_run(user, path, text, payer=payer)
+    look = _entry(done.look, user)
+    return {"look": look, "reply": _reply_entry(done, look["tools"])}
 
 
 def _audit(request: HttpRequest, details: dict[str, Any]) -> None:
@@ -145,8 +188,7 @@ def _audit(request: HttpRequest, details: dict[str, Any]) -> None:
         record("prompt.viewed", user=user, details=details, ip=request_ip(request))
 
 
-def _entry(user: Any, path: str, text: str) -> dict[str, Any]:
-    look = look_at_prompt(user, path, text)
+def _entry(look: PromptLook, user: Any) -> dict[str, Any]:
     return {
         "prompt": prompt_entry(look.prompt),
         "message": mark_hidden_characters(look.message),
@@ -172,3 +214,31 @@ def _tool_entry(tool: ToolDefinition, user: Any, look: PromptLook) -> dict[str, 
         "description": schema.get("description", ""),
         "parameters": schema.get("parameters", {}),
     }
+
+
+def _reply_entry(done: DryRun, tools: list[dict[str, Any]]) -> dict[str, Any]:
+    decided = {tool["name"]: tool["decided"] for tool in tools}
+    return {
+        "model": done.model,
+        "error": done.error,
+        "text": mark_hidden_characters(done.text),
+        "reasoning": mark_hidden_characters(done.reasoning),
+        "calls": [
+            {
+                "name": call.name,
+                "arguments": mark_hidden_characters(_indented(call.arguments)),
+                "decided": decided.get(call.name, _("not told to the model")),
+            }
+            for call in done.calls
+        ],
+        "usage": done.usage,
+        "seconds": done.seconds,
+    }
+
+
+def _indented(arguments: str) -> str:
+    """Return arguments as JSON that is read easily; as they are, if they are none."""
+    try:
+        return json.dumps(json.loads(arguments), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return arguments

@@ -17,12 +17,14 @@ from ai_assistant.configuration.files import problems
 from ai_assistant.context.page import ADMIN_ACTIONS, ADMIN_PAGES
 from ai_assistant.modules.base import (
     FEATURES,
+    LIMITS,
     NOT_BUILT,
     PROMPT_CHARS,
     ContextModule,
     tool_name,
 )
 from ai_assistant.modules.configured import can_roll_back
+from ai_assistant.modules.limits import limit_value
 from ai_assistant.modules.resolve import ambiguous_patterns
 from ai_assistant.registry import registry
 from ai_assistant.types import ContextProvider
@@ -236,6 +238,16 @@ def _features(module: ContextModule) -> Iterator[Fault]:
             )
 
 
+def _limits(module: ContextModule) -> Iterator[Fault]:
+    for name, value in module.limits.items():
+        if name not in LIMITS or limit_value(value) is None:
+            yield (
+                "ai_assistant.E116",
+                f"has the limit {name!r}: {value!r}, which limits nothing.",
+                f"Give a number above 0 for one of: {', '.join(LIMITS)}.",
+            )
+
+
 def _prompt(module: ContextModule) -> Iterator[Fault]:
     size = len(str(module.prompt))
     if size > PROMPT_CHARS:
@@ -247,7 +259,16 @@ def _prompt(module: ContextModule) -> Iterator[Fault]:
         )
 
 
-CHECKS = (_texts, _misspelt, _tools, _hidden_tools, _overrides, _features, _prompt)
+CHECKS = (
+    _texts,
+    _misspelt,
+    _tools,
+    _hidden_tools,
+    _overrides,
+    _features,
+    _limits,
+    _prompt,
+)
 
 
 def _replaced() -> Iterator[CheckMessage]:

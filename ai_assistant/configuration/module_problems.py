@@ -13,7 +13,12 @@ from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.models.module import Module, features_error, page_errors
 from ai_assistant.modules.pages import Selected, pages_of, selected_by
 from ai_assistant.modules.resolve import registered_modules
+from ai_assistant.providers import price_list
+from ai_assistant.providers.base import DIRECT, LITELLM, provider_path
+from ai_assistant.providers.prices import has_prices
 from ai_assistant.registry import registry
+
+LISTED = (DIRECT, LITELLM)  # who go by litellm's list of prices
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +51,8 @@ def _problems(row: Module) -> Iterator[str]:
     if row.agent and (error := agent_error(row.agent, row.name)):
         yield error
     if row.profile and (error := profile_error(row.profile)):
+        yield error
+    if row.usd is not None and (error := price_error(row.profile or conf.DEFAULT)):
         yield error
 
 
@@ -125,4 +132,19 @@ def profile_error(name: str) -> str:
     if name in conf.profiles():
         return ""
     said = _("There is no profile “%(profile)s” any more. Choose another one.")
+    return said % {"profile": name}
+
+
+def price_error(name: str) -> str:
+    """Return why a limit of costs would not hold for the model of a profile."""
+    profile = conf.profiles().get(name, {})
+    model = str(profile.get("MODEL") or "")
+    # Of another provider it may know the price, and asking may take long.
+    is_known = provider_path(profile) not in LISTED or price_list.facts_of(model)
+    if not model or has_prices(profile) or is_known:
+        return ""
+    said = _(
+        "The price of the model of the profile “%(profile)s” is not known, so that its "
+        "calls count as nothing: limit tokens instead."
+    )
     return said % {"profile": name}

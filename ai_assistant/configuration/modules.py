@@ -65,6 +65,7 @@ def settings_of(row: Module) -> ModuleSettings:
         models=tuple(row.data_models.lower().split()),
         actions=tuple(row.actions.split()),
         features=row.features,
+        limits=row.limits,
         agent=row.agent,
         profile=row.profile,
         read_only=row.read_only,

@@ -13,7 +13,7 @@ from ai_assistant import conf
 from ai_assistant.conf import DEFAULT, StoredProfiles
 from ai_assistant.models.configuration import Profile
 from ai_assistant.providers.addresses import form_problem, is_allowed, private_host
-from ai_assistant.providers.base import OF_ROW, PROBLEM, may_call
+from ai_assistant.providers.base import NAMES, OF_ROW, PROBLEM, may_call
 from ai_assistant.providers.openai_compatible.servers import OPTIONAL
 from ai_assistant.providers.prices import INPUT, OUTPUT
 from ai_assistant.providers.reasoning import reasoning_problem
@@ -82,7 +82,7 @@ def rotate_keys() -> tuple[int, list[str]]:
 
 # --- what is wrong with a row ---
 
-PROVIDERS = ("", "direct", "litellm")
+PROVIDERS = ("", *NAMES)
 # Providers of litellm that are allowed by a key alone: the others would send what the
 # machine itself is allowed, to whatever address the row names.
 BY_KEY = frozenset(

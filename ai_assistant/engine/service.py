@@ -30,6 +30,7 @@ from ai_assistant.engine.calls.editing import (
     edited,
     in_form_time,
 )
+from ai_assistant.engine.dry_run import DryRun, dry_run
 from ai_assistant.engine.execution import prompt
 from ai_assistant.engine.execution.alone import look_after
 from ai_assistant.engine.execution.dequeue import SendNowRequest

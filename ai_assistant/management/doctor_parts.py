@@ -25,7 +25,7 @@ from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import Budget
 from ai_assistant.modules.resolve import module_ids, registered_modules
 from ai_assistant.providers import price_list
-from ai_assistant.providers.base import provider_for
+from ai_assistant.providers.base import OFFLINE, provider_for, provider_path
 from ai_assistant.providers.prices import has_prices, price_usd
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
@@ -65,6 +65,8 @@ def _price(name: str) -> Decimal | None:
 
 def known_of_model(profile: Mapping[str, Any]) -> str:
     """Return what is known of the model of a profile, in words."""
+    if provider_path(profile) == OFFLINE:
+        return "no model: rules answer, and cost nothing"
     facts = price_list.facts_of(str(profile.get("MODEL") or ""))
     window = facts and facts.window_tokens
     said = [f"window of {window:,} tokens" if window else "window not known"]

@@ -3,6 +3,8 @@
 import ai_assistant.models.interrupt
 import django.db.models.deletion
 import uuid
+from decimal import Decimal
+
 from django.conf import settings
 from django.db import migrations, models
 
@@ -1952,6 +1954,46 @@ class Migration(migrations.Migration):
                 (
                     "features",
                     models.JSONField(blank=True, default=dict, verbose_name="features"),
+                ),
+                (
+                    "steps",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="steps",
+                    ),
+                ),
+                (
+                    "run_s",
+                    models.FloatField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="running time in seconds",
+                    ),
+                ),
+                (
+                    "tokens",
+                    models.PositiveBigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                        verbose_name="tokens",
+                    ),
+                ),
+                (
+                    "usd",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=4,
+                        max_digits=12,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(Decimal("0.0001"))
+                        ],
+                        verbose_name="US dollars",
+                    ),
                 ),
                 (
                     "agent",

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +15,7 @@ from ai_assistant.models.configuration import NAME_CHARS, ConfigurationRow
 
 MODULE_CHARS = 8000  # of its instructions
 PAGE_CHARS = 200  # of a line of `pages`
+SMALLEST_USD = Decimal("0.0001")
 MOST_STARS = 5  # of a line: with many of them, to match takes long
 PAGE = re.compile(r"[\w:*.-]+", re.ASCII)
 is_module_id = RegexValidator(
@@ -42,6 +45,26 @@ class Module(ConfigurationRow):
     data_models = models.TextField(_("models"), max_length=4000, blank=True)
     actions = models.TextField(_("admin actions"), max_length=4000, blank=True)
     features = models.JSONField(_("features"), default=dict, blank=True)
+    steps = models.PositiveSmallIntegerField(
+        _("steps"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    run_s = models.FloatField(
+        _("running time in seconds"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+    )
+    tokens = models.PositiveBigIntegerField(
+        _("tokens"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    usd = models.DecimalField(
+        _("US dollars"),
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(SMALLEST_USD)],
+    )
     agent = models.CharField(_("agent"), max_length=NAME_CHARS, blank=True)
     profile = models.CharField(_("profile"), max_length=100, blank=True)
     read_only = models.BooleanField(_("nothing is changed"), default=False)
@@ -62,6 +85,17 @@ class Module(ConfigurationRow):
         constraints = (
             models.UniqueConstraint(fields=["name"], name="aia_module_name"),
         )
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The limits of one answer that are given, as JSON, by name."""
+        given = {
+            "steps": self.steps,
+            "run_s": self.run_s,
+            "tokens": self.tokens,
+            "usd": None if self.usd is None else str(self.usd),
+        }
+        return {name: value for name, value in given.items() if value is not None}
 
     def clean(self) -> None:
         """Reject patterns of pages that cannot be, and half a rule."""

@@ -183,6 +183,8 @@ class Budget(ImportedRow):
         _("US dollars"), max_digits=12, decimal_places=4, null=True, blank=True
     )
 
+    module = ""  # of whose limits it is; of a stored one, none
+
     class Meta:
         verbose_name = _("budget")
         verbose_name_plural = _("budgets")

@@ -20,6 +20,7 @@ FEATURES: Mapping[str, bool] = {
     "lock": False,
     "attachments": False,
 }
+LIMITS = ("steps", "run_s", "tokens", "usd")  # of one answer
 PROMPT_CHARS = 8000  # of a module's prompt; tools read large parts
 NOT_BUILT = frozenset({"attachments"})
 
@@ -42,6 +43,7 @@ class ContextModule:
     prompt: str = ""
     skills: ClassVar[Sequence[str]] = ()  # whose text is in the prompt from the start
     features: ClassVar[Mapping[str, bool]] = {}
+    limits: ClassVar[Mapping[str, float]] = {}  # of one answer, by LIMITS; tighten only
     suggestions: ClassVar[Sequence[Any]] = ()
     read_only: bool = False
     read_only_reason: Any = ""  # a sentence for the person

@@ -29,6 +29,7 @@ class ModuleSettings:
     models: tuple[str, ...] = ()  # as app.model
     actions: tuple[str, ...] = ()  # as app.model.action
     features: Mapping[str, bool] = field(default_factory=dict)
+    limits: Mapping[str, JSON] = field(default_factory=dict)  # of one answer, by name
     agent: str = ""
     profile: str = ""
     read_only: bool = False

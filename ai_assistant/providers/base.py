@@ -19,8 +19,9 @@ from ai_assistant.types import ModelChunk, Provider
 
 LITELLM = "ai_assistant.providers.litellm.LiteLLMProvider"
 DIRECT = "ai_assistant.providers.openai_compatible.provider.OpenAICompatibleProvider"
+OFFLINE = "ai_assistant.providers.offline.provider.OfflineProvider"
 # How a profile names the shipped ones in short.
-NAMES: Mapping[str, str] = {"direct": DIRECT, "litellm": LITELLM}
+NAMES: Mapping[str, str] = {"direct": DIRECT, "litellm": LITELLM, "offline": OFFLINE}
 # What goes before TIMEOUTS of the settings, in a profile.
 FIRST_BYTE, IDLE, MODEL_CALL = TIMES = ("FIRST_BYTE_S", "IDLE_S", "MODEL_CALL_S")
 # What a profile has that is a row of the admin: its key, and why it cannot be used.

@@ -70,18 +70,25 @@ def missing_of(name: str) -> str:
 
 
 def _missing_of_provider(profile: Mapping[str, Any]) -> str:
-    path = provider_path(profile)
-    if path == LITELLM:
-        return "" if is_litellm_installed() else "litellm"
-    if path != DIRECT:
+    if package := missing_package(profile):
+        return package
+    if provider_path(profile) != DIRECT:
         return ""
-    if not is_direct_installed():
-        return "ai-assistant[openai]"
     base, key = str(profile.get("API_BASE") or ""), str(profile.get("API_KEY") or "")
     try:
         find_endpoint(str(profile["MODEL"]), base=base, key=key)
     except ModelError as error:
         return error.detail.removeprefix(NOT_SET).rstrip(".")
+    return ""
+
+
+def missing_package(profile: Mapping[str, Any]) -> str:
+    """Return what has to be installed before the profile's model can be called."""
+    path = provider_path(profile)
+    if path == LITELLM:
+        return "" if is_litellm_installed() else "litellm"
+    if path == DIRECT and not is_direct_installed():
+        return "ai-assistant[openai]"
     return ""
 
 

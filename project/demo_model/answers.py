@@ -1,13 +1,12 @@
 """From the result of a tool to a text for the person."""
 
-import json
-import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ai_assistant import registry
-from project.demo_model.messages import Outcome
+from ai_assistant.providers.offline import answers
+from ai_assistant.providers.offline.answers import table
+from ai_assistant.providers.offline.messages import Outcome
 
 HELP = Path(__file__).with_name("help.md").read_text(encoding="utf-8")
 MARKDOWN = Path(__file__).with_name("markdown.md").read_text(encoding="utf-8")
@@ -15,21 +14,6 @@ MARKDOWN = Path(__file__).with_name("markdown.md").read_text(encoding="utf-8")
 WHAT_I_AM = (
     "I am the built-in offline demo model, a small set of rules and not a language "
     "model."
-)
-# What became of a call that did not succeed, by the type of its error.
-NOT_DONE = {
-    "denied": "You denied {name}, so it was not carried out.",
-    "not_here": "{name} is not available to you here. Nothing was done.",
-    "policy": "{name} is not available to you here. Nothing was done.",
-    "expired": "Nobody approved {name} in time, so it was not carried out.",
-    "cancelled": "{name} was cancelled.",
-    "unknown": (
-        "It is not known whether {name} took effect, since it was cut off. "
-        "Look at the data before you repeat it."
-    ),
-}
-FOR_A_MODEL = re.compile(
-    r"(?:Call|Choose|Tell the (?:user|person)|Ask the (?:user|person)|Try)\b"
 )
 # The tool that a wish of the help needs, by how it begins.
 NEEDED = {
@@ -58,54 +42,10 @@ COUNTS = (
     "lines, groups, users, and the sections of one questionnaire: "
     "`how many sections in Exit interview`."
 )
-# The tool itself has said nothing, or its card has.
-SAYS_ALL = ("denied", "expired", "not_here")
 
 
 def unknown(wish: str) -> str:
-    shown = " ".join(wish.replace("`", "'").split())[:80]
-    return (
-        f"{WHAT_I_AM} None of my rules fits `{shown}`.\n\n"
-        "Say `help` to see what I understand."
-    )
-
-
-def failure(outcome: Outcome) -> str:
-    """Tell truthfully that a call did not succeed, and why."""
-    sentence = NOT_DONE.get(outcome.error_type, "{name} did not succeed.")
-    told = sentence.format(name=label(outcome.call.name))
-    error = _for_the_person(outcome.error)
-    if outcome.error_type in SAYS_ALL or not error:
-        return told
-    return f"{told} The answer was:\n\n> {error}"
-
-
-def label(name: str) -> str:
-    """Return how a tool is called on its card, in quotes."""
-    tool = registry.tools().get(name)
-    return f"“{tool.display.label}”" if tool else f"`{name}`"
-
-
-def help_for(offered: Collection[str]) -> str:
-    """Return the help without the wishes whose tool is not offered."""
-    lines = HELP.splitlines(keepends=True)
-    return "".join(line for line in lines if _needed(line) in {"", *offered})
-
-
-def unavailable(name: str) -> str:
-    return f"{label(name)} is not available to you here. Nothing was done."
-
-
-def _needed(line: str) -> str:
-    """Return the tool that a line of the help needs, if it needs one."""
-    found = (tool for begin, tool in NEEDED.items() if line.startswith(f"| `{begin}"))
-    return next(found, "")
-
-
-def _for_the_person(error: str) -> str:
-    """Return the error of a tool without the sentences that are for a model."""
-    sentences = re.split(r"(?<=[.!?])\s+", " ".join(error.split()))
-    return " ".join(one for one in sentences if not FOR_A_MODEL.match(one))
+    return answers.unknown(WHAT_I_AM, wish)
 
 
 def result(outcome: Outcome) -> str:
@@ -113,7 +53,7 @@ def result(outcome: Outcome) -> str:
     describe = DESCRIBED.get(outcome.call.name)
     if describe is not None and isinstance(outcome.data, dict):
         return describe(outcome.data)
-    return f"{label(outcome.call.name)} answered:\n\n{_block(outcome.data)}"
+    return answers.result(outcome)
 
 
 def found(data: dict[str, Any]) -> str:
@@ -155,13 +95,6 @@ def _queried(data: dict[str, Any]) -> str:
         return f"The query `{data['query']}` is set. Press Run when you want it."
     noun = "line" if data["total"] == 1 else "lines"
     return f"`{data['query']}` finds **{data['total']}** {noun}."
-
-
-def remembered(texts: list[str]) -> str:
-    """Tell what the prompt says that was to be remembered."""
-    if not texts:
-        return "You have had me remember nothing yet."
-    return "You have had me remember:\n\n" + "\n".join(f"- {one}" for one in texts)
 
 
 def kept(data: dict[str, Any]) -> str:
@@ -252,20 +185,6 @@ def _recomputed(data: dict[str, Any]) -> str:
 
 def _more(data: dict[str, Any]) -> bool:
     return len(data["questionnaires"]) < int(data["total"])
-
-
-def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table in Markdown."""
-    lines = [list(heads)]
-    lines.append(["---"] * len(lines[0]))
-    lines += [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _block(data: object) -> str:
-    if isinstance(data, str):
-        return f"```text\n{data}\n```"
-    return f"```json\n{json.dumps(data, indent=2, ensure_ascii=False)}\n```"
 
 
 DESCRIBED: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -3,13 +3,17 @@
 import re
 from typing import Any
 
-from project.demo_model.messages import Call, Outcome, Reply
-from project.demo_model.naming import NUMBER, cleaned
+from ai_assistant.providers.offline.messages import Call, Outcome, Reply
+from ai_assistant.providers.offline.wishes import (
+    SEARCH,
+    cleaned,
+    find,
+    values_of,
+    written,
+)
 from project.demo_model.nouns import KINDS, MANY, ONE, Noun, noun_of
 
-SEARCH = "search_objects"
 MOST = 50  # a page of a search
-MOST_NAMED = 10
 COUNT = (
     rf"(?:how many|count)\s+(?:of\s+)?(?:the\s+|all\s+)?(?:(?P<kind>{KINDS})\s+)?"
     r"(?P<noun>schedules|question types|wiki pages|log lines|groups|users)\b"
@@ -27,8 +31,6 @@ CREATE = (
     r"\s+(?:called\s+|named\s+)?(?P<title>[^:]{1,200})(?::\s*(?P<text>.+))?$"
 )
 DELETE = rf"delete\s+(?:the\s+)?(?P<noun>{ONE})\s+(?P<title>.{{1,300}})$"
-
-UNDO = r"undo\b|(?:take|put)\s+(?:that|it|this|them)\s+back\b"
 
 
 def count(match: re.Match[str], done: list[Outcome]) -> Reply:
@@ -51,7 +53,7 @@ def change(match: re.Match[str], done: list[Outcome]) -> Reply:
     own = _found(noun, match["title"], done)
     if isinstance(own, Reply):
         return own
-    arguments = {"model": noun.model, "id": own, "values": _values(match)}
+    arguments = {"model": noun.model, "id": own, "values": values_of(match)}
     return Reply(call=Call(name="change_object", arguments=arguments))
 
 
@@ -68,7 +70,7 @@ def change_many(match: re.Match[str], done: list[Outcome]) -> Reply:
         )
     last = done[-1]
     if last.call.name != SEARCH:
-        return Reply(text=_done(last.data))
+        return Reply(text=written(last.data))
     rows, total = last.data["rows"], last.data["total"]
     if total > len(rows) or not rows:
         return Reply(
@@ -76,7 +78,7 @@ def change_many(match: re.Match[str], done: list[Outcome]) -> Reply:
             "once. Nothing was done."
         )
     ids = [row["id"] for row in rows]
-    arguments = {"model": noun.model, "ids": ids, "values": _values(match)}
+    arguments = {"model": noun.model, "ids": ids, "values": values_of(match)}
     return Reply(call=Call(name="change_objects", arguments=arguments))
 
 
@@ -84,7 +86,7 @@ def create(match: re.Match[str], done: list[Outcome]) -> Reply:
     """Add an object with a title, and a text behind a colon."""
     noun = noun_of(match["noun"])
     if done:
-        return Reply(text=_done(done[-1].data))
+        return Reply(text=written(done[-1].data))
     assert noun.new is not None  # noqa: S101 - so are the nouns of the pattern
     values = noun.new(cleaned(match["title"]), (match["text"] or "").strip())
     arguments = {"model": noun.model, "values": values}
@@ -104,62 +106,13 @@ def delete(match: re.Match[str], done: list[Outcome]) -> Reply:
     )
 
 
-def undo(match: re.Match[str], done: list[Outcome]) -> Reply:
-    """Take back what was changed last in this conversation."""
-    if done:
-        return Reply(text=_done(done[-1].data))
-    return Reply(call=Call(name="undo_changes", arguments={}))
-
-
 def _found(noun: Noun, words: str, done: list[Outcome]) -> Any:
     """Return the id of the object, or what to do or say instead."""
-    title = cleaned(words)
-    if not done:
-        if number := NUMBER.match(title):
-            return int(number[1])
-        arguments = {"model": noun.model, "search": title, "page_size": MOST_NAMED}
-        return Reply(
-            reasoning=f"“{title}” is no number, so its id has to be looked up first.",
-            call=Call(name=SEARCH, arguments=arguments),
-        )
-    last = done[-1]
-    if last.call.name != SEARCH:
-        return Reply(text=_done(last.data))
-    rows = last.data["rows"]
-    same = [row for row in rows if row["text"].lower() == title.lower()]
-    fitting = same or rows
-    if len(fitting) == 1:
-        return fitting[0]["id"]
-    return Reply(text=_ambiguous(noun, title, fitting))
-
-
-def _ambiguous(noun: Noun, title: str, rows: list[dict[str, Any]]) -> str:
-    if not rows:
-        return f"No {noun.one} matches “{title}”. Nothing was done."
-    named = "\n".join(f"- {row['text']} (id {row['id']})" for row in rows)
-    return (
-        f"“{title}” may mean any of these {noun.many}. Nothing was done: say it again "
-        f"with the id or the whole title.\n\n{named}"
-    )
+    return find(noun.model, noun.one, words, done, many=noun.many)
 
 
 def _filters(match: re.Match[str], noun: Noun) -> dict[str, Any]:
     return noun.kinds.get((match["kind"] or "").lower(), {})
-
-
-def _values(match: re.Match[str]) -> dict[str, str]:
-    name = re.sub(r"\s+", "_", match["field"].strip().lower())
-    return {name: cleaned(match["value"])}
-
-
-def _done(data: Any) -> str:
-    """Tell what a tool has written, by the names of the objects."""
-    if not isinstance(data, dict) or not data.get("changed"):
-        return str(data.get("message", data) if isinstance(data, dict) else data)
-    texts = [f"“{one['text']}”" for one in data["changed"]]
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    said = data["message"].rstrip(".")
-    return f"{said}: {', '.join(texts[:MOST_NAMED])}{more}."
 
 
 def _is(number: int) -> str:

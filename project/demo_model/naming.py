@@ -3,17 +3,12 @@
 import re
 from typing import Any
 
+from ai_assistant.providers.offline.messages import Call, Outcome, Reply
+from ai_assistant.providers.offline.wishes import NUMBER, cleaned
 from project.demo_model import answers
-from project.demo_model.messages import Call, Outcome, Reply
 
 LIST = "list_questionnaires"
 NAME_CHARS = 300  # more is no title, and would make the patterns slow
-NUMBER = re.compile(r"(?:number|no\.?|id|#)?\s*(\d+)\Z", re.IGNORECASE)
-
-
-def cleaned(words: str) -> str:
-    """Return `words` without quotes and closing punctuation."""
-    return words.strip().rstrip("?!.").strip(" \"'“”„`")
 
 
 def on_questionnaire(reference: str, done: list[Outcome], *, tool: str) -> Reply:

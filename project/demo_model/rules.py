@@ -1,45 +1,20 @@
-"""
-The rules of the demo model.
+"""The rules of the demo model, around those of the offline model."""
 
-A rule is a pattern of the user's words and a function that says what to do next,
-given the match and what the tools have answered so far. The first that fits wins.
-"""
-
-import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
+from ai_assistant.providers.offline.messages import Call, Outcome, Reply
+from ai_assistant.providers.offline.page import Page
+from ai_assistant.providers.offline.rules import Rules
+from ai_assistant.providers.offline.sentences import SENTENCES
+from ai_assistant.providers.offline.wishes import DATA, TALK, cleaned
 from project.demo_model import answers, data, sections
-from project.demo_model.messages import (
-    Call,
-    Message,
-    Outcome,
-    Reply,
-    before_go_on,
-    before_interjection,
-    last_wish,
-    memories,
-    outcomes,
-)
-from project.demo_model.naming import NAME_CHARS, cleaned, on_questionnaire
-from project.demo_model.offered import OFFERED, offered
-from project.demo_model.page import page_of
+from project.demo_model.naming import NAME_CHARS, on_questionnaire
+from project.demo_model.offered import OFFERED
 
 Plan = Callable[[re.Match[str], list[Outcome]], Reply]
 
-GO_ON = re.compile(r"go on\W*|continue\W*", re.IGNORECASE)
-RECALL = re.compile(r"what (?:do|did) you (?:remember|know about me)\b", re.IGNORECASE)
 STATUSES = ("draft", "published", "archived")
-POLITE = re.compile(
-    r"^(?:(?:please|can you|could you|would you|now|no|wait|stop|actually|instead"
-    r"|hold on|first|ok|okay)[,.! ]+)+",
-    re.I,
-)
-# What a person writes instead of an answer, to be answered itself.
-ASKS = re.compile(
-    r".*\?\s*$|(?:how|what|which|who|when|why|list|show|count|tell)\b", re.I | re.DOTALL
-)
 COUNTS_THEM = re.compile(
     r"\W*(?:(?:all|of|the|our|my|draft|published|archived)\s+)*"
     r"(?:questionnaires|drafts)\b",
@@ -52,84 +27,18 @@ WITHIN = re.compile(
 )
 # What may stand behind “how many” where questions are meant.
 COUNTABLE = ("", "question", "questions", "in", "are", "do", "does")
-RULES: list[tuple[re.Pattern[str], Plan]] = []
-
-
-def answer(messages: Sequence[Message]) -> Reply:
-    """Return what the demo model does now."""
-    wish = last_wish(messages)
-    if GO_ON.fullmatch(wish) and (unfinished := before_go_on(messages)):
-        return _rest(answer(unfinished.messages), unfinished.said)
-    if RECALL.match(wish):
-        return Reply(text=answers.remembered(memories(messages)))
-    done = outcomes(messages)
-    reply = _by_rule(POLITE.sub("", wish), done, messages)
-    if reply is not None:
-        return reply
-    earlier = before_interjection(messages)
-    if earlier is None:
-        return Reply(text=answers.unknown(wish))
-    told = answer(earlier)
-    is_denied = bool((past := outcomes(earlier)) and past[-1].error_type == "denied")
-    if is_denied and ASKS.match(POLITE.sub("", wish)):
-        return Reply(text=f"{told.text}\n\n{answers.unknown(wish)}".strip())
-    return told
-
-
-def _by_rule(
-    words: str, done: list[Outcome], messages: Sequence[Message]
-) -> Reply | None:
-    """Return what the first rule says that fits; None if none does."""
-    if done and not done[-1].ok:
-        fits = any(pattern.match(words) for pattern, _plan in (*OFFERED, *RULES))
-        return Reply(text=answers.failure(done[-1])) if fits else None
-    if reply := offered(words, done, page_of(messages)):
-        return reply
-    for pattern, plan in RULES:
-        if match := pattern.match(words):
-            return plan(match, done)
-    return None
-
-
-def _rest(reply: Reply, said: str) -> Reply:
-    """Return what is left to say of `reply`, of which `said` was said."""
-    if reply.text.startswith(said):
-        return replace(reply, reasoning="", text=reply.text[len(said) :])
-    return reply
+OWN = Rules(TALK)
+FIRST = Rules()
 
 
 def rule(pattern: str) -> Callable[[Plan], Plan]:
-    """Add a rule for words that match `pattern` from their beginning."""
+    """Add a rule of the demo, to which the page is all one."""
 
     def add(plan: Plan) -> Plan:
-        RULES.append((re.compile(pattern, re.IGNORECASE | re.DOTALL), plan))
+        OWN.rule(pattern)(lambda match, done, page: plan(match, done))
         return plan
 
     return add
-
-
-@rule(r"call\s+(?P<name>\w+)\s*(?P<arguments>\{.*\})?\s*$")
-def call_by_name(match: re.Match[str], done: list[Outcome]) -> Reply:
-    if done:
-        return Reply(text=answers.result(done[-1]))
-    try:
-        arguments = json.loads(match["arguments"] or "{}")
-    except ValueError as error:
-        return Reply(text=f"The arguments are not JSON: {error}. Nothing was called.")
-    return Reply(call=Call(name=match["name"], arguments=arguments))
-
-
-@rule(
-    r"(?:$|hi\b|hello\b|hey\b|good (?:morning|day|evening)\b|help\b"
-    r"|what can you do|what are you|who are you)"
-)
-def introduce(match: re.Match[str], done: list[Outcome]) -> Reply:
-    return Reply(text=answers.HELP)
-
-
-@rule(r"(?:thanks|thank you)\b")
-def thanked(match: re.Match[str], done: list[Outcome]) -> Reply:
-    return Reply(text="You are welcome.")
 
 
 @rule(r"rename\s+section\s+#?(?P<id>\d+)\s+(?:to|as|into)\s+(?P<title>.+)$")
@@ -165,7 +74,6 @@ rule(data.CHANGE_MANY)(data.change_many)
 rule(data.CHANGE)(data.change)
 rule(data.CREATE)(data.create)
 rule(data.DELETE)(data.delete)
-rule(data.UNDO)(data.undo)
 
 
 @rule(r"(?:rename|delete)\b")
@@ -289,7 +197,7 @@ def think(match: re.Match[str], done: list[Outcome]) -> Reply:
         f"The wish begins with “think”, and its subject is “{subject}”.\n\n"
         "A language model would now weigh what it knows. There is no language model "
         "here, only rules that look at the first words of a message.\n\n"
-        f"I have {len(RULES)} rules. This one shows what reasoning looks like: it "
+        f"I have {len(RULES.all)} rules. This one shows what reasoning looks like: it "
         "comes before the answer, folds away when the answer begins, and is stored "
         "with it.\n\n"
         "So the honest answer is short."
@@ -365,3 +273,15 @@ def _filters(words: str) -> dict[str, str]:
     if about:
         filters["search"] = cleaned(about["search"])
     return filters
+
+
+@FIRST.sentence(
+    r"how many (?:.{1,100}\s)?(?:questionnaires|drafts|questions|schedules|question types"
+    r"|wiki pages|log lines|groups|users) are there"
+)
+def count_known(match: re.Match[str], done: list[Outcome], page: Page) -> Reply | None:
+    """Count what the demo has words of its own for before others are looked up."""
+    return OWN.reply(match[0], done, page)
+
+
+RULES = Rules(FIRST, SENTENCES, OFFERED, OWN, DATA)

@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
+from ai_assistant.providers.offline.messages import Call, Outcome, Reply
+from ai_assistant.providers.offline.wishes import cleaned
 from project.demo_model import answers
-from project.demo_model.messages import Call, Outcome, Reply
-from project.demo_model.naming import cleaned, on_questionnaire
+from project.demo_model.naming import on_questionnaire
 
 READ, RENAME = "read_questionnaire", "rename_section"
 BEFORE_NOUNS = ("all", "of", "the", "our", "my")

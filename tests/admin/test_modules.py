@@ -90,7 +90,9 @@ def errors_of(response):
 
 class TestMade:
     def test_module_made_in_the_form_is_in_the_next_message(self, admin_client, ada):
-        fields = posted(text="People here.", tools=["search_objects", "get_object"])
+        fields = posted(
+            text="People here.", tools=["search_objects", "get_object"], steps="3"
+        )
 
         answer = admin_client.post(ADD, fields)
 
@@ -98,6 +100,7 @@ class TestMade:
         played = run_assistant(ada, "/admin/auth/user/", "Hello", replies=["Hi."])
         assert "People here." in played.prompt
         assert played.run.module == "people"
+        assert Module.objects.get().limits == {"steps": 3}
         assert "change_object" not in played.offered
         assert LogEntry.objects.get().object_repr == "people"
         assert AuditEntry.objects.filter(action="settings.added").exists()
@@ -158,6 +161,8 @@ class TestMade:
                 "only code may let it be switched off",
             ),
             ({"feature_rollback": "on"}, "feature_rollback", "has no snapshots"),
+            ({"steps": "0"}, "steps", "greater than or equal to 1"),
+            ({"usd": "-1"}, "usd", "greater than or equal to 0.0001"),
         ],
     )
     def test_what_cannot_be_is_said_at_its_field(
@@ -167,6 +172,14 @@ class TestMade:
 
         assert sentence in errors_of(answer)[field]
         assert not Module.objects.exists()
+
+    def test_limit_of_costs_needs_a_price(self, admin_client, settings):
+        profiles = {"default": {"MODEL": "openai/nobody-knows"}}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PROFILES": profiles}
+
+        answer = admin_client.post(ADD, posted(usd="0.5"))
+
+        assert "limit tokens instead" in errors_of(answer)["usd"]
 
     def test_agent_that_leaves_the_module_out_is_refused(self, admin_client):
         Agent.objects.create(name="clerk", modules="orders")

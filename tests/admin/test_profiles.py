@@ -403,7 +403,7 @@ class TestTrial:
             "ai_assistant.providers.addresses.is_allowed", lambda _: True
         )
         monkeypatch.setattr(
-            "ai_assistant.admin.profiles.try_model",
+            "ai_assistant.admin.profiles.page.try_model",
             _after(monkeypatch.undo, readiness.try_model),
         )
         said = trial([text("OK")], api_base="http://localhost:9/v1")

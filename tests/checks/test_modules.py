@@ -47,6 +47,8 @@ class TestModules:
             ({"overrides": {"nothing": "echo"}}, "E102"),
             ({"overrides": {"find_tools": "read_big"}}, "E102"),
             ({"features": {"telepathy": True}}, "E103"),
+            ({"limits": {"words": 3}}, "E116"),
+            ({"limits": {"steps": 0}}, "E116"),
             ({"features": {"attachments": True}}, "W104"),
             ({"features": {"rollback": True}}, "E113"),
         ],

@@ -68,3 +68,13 @@ def test_profile_of_the_module_is_said_to_be_that():
 
     assert held(module="admin-list", profile="small")["profile"] == ("small", "module")
     assert held(module="admin-form", profile="small")["profile"][1] == "conversation"
+
+
+def test_a_module_tightens_and_loosens_nothing():
+    Module.objects.create(name="tight", pages="auth.group", steps=4, usd="0.5")
+    Module.objects.create(name="loose", pages="auth.user", steps=40)
+
+    tight, loose = held(module="tight"), held(module="loose")
+
+    assert (tight["steps"], loose["steps"]) == ((4, "module"), (12, "site"))
+    assert (str(tight["usd"][0]), "usd" in loose) == ("0.5000", False)

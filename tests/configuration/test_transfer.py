@@ -45,7 +45,9 @@ def configured(django_user_model):
     row = Profile(name="fast", model="openai/fast", options={"temperature": 0.5})
     keep_key(row, KEY)
     row.save()
-    Module.objects.create(name="returned", pages="shop.order", tools="search_orders")
+    limits = {"steps": 3, "run_s": 90, "tokens": 5000, "usd": "0.25"}
+    made = {"pages": "shop.order", "tools": "search_orders"}
+    Module.objects.create(name="returned", **made, **limits)
     Skill.objects.create(name="weekly", description="How", body="1. Look.")
     PromptCommand.objects.create(
         name="sum", text="Sum up {{ period }}", arguments={"period": {"type": "string"}}

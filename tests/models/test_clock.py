@@ -22,6 +22,7 @@ ALLOWED = {
     "engine/execution/prompt.py": "a prompt that is looked at, and nothing is stored of",
     "models/clock.py": "that of SQLite is that of the machine",
     "providers/errors.py": "how long a provider's answer asks to wait",
+    "providers/offline/sentences.py": "which week is called this one",
     "safety/budgets/texts.py": "which day is called today",
     "render/html/transcript/thread.py": "which day is called today",
     "render/html/conversation_list.py": "which day is called today",

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from ai_assistant.web.panel.banners import model_notice
+from ai_assistant.web.model_notice import model_notice
 from tests.web.markup import all_with, one_with
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -56,17 +56,47 @@ class TestNotice:
         assert "NO_SUCH_KEY" not in html
         assert not all_with(html, href=reverse("ai_assistant:model"))
 
-    def test_who_may_set_it_up_is_led_to_the_form(self, drawn, browser, people):
+    def test_who_may_set_it_up_is_led_step_by_step(self, drawn, people):
         give(people["bob"], "add_profile")
 
         html = drawn("bob")
 
-        (link,) = (a for a in all_with(html, href=None) if "profile/add/?" in a["href"])
-        page = browser("bob").get(link["href"]).content.decode()
+        first = reverse("admin:ai_assistant_profile_first_run")
+        links = [a["href"] for a in all_with(html, href=None) if first in a["href"]]
         assert "NO_SUCH_KEY is missing" in html
         assert not all_with(html, href=reverse("ai_assistant:model"))
-        assert one_with(page, id="id_name")["value"] == "default"
-        assert one_with(page, id="id_model")["value"] == "openai/x"
+        ways = ["", "?provider=openai", "?provider=offline"]
+        assert links == [f"{first}{way}" for way in ways]
+
+    def test_others_are_told_whom_to_ask(self, drawn, people, settings):
+        ada = people["ada"]
+        ada.first_name, ada.last_name = "Ada", "Lovelace"
+        ada.email = "ada@example.com"
+        ada.save()
+
+        html = drawn("bob")
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PANEL": {"CONTACT": "us"}}
+
+        assert "Ask Ada Lovelace." in html
+        assert "ada@example.com" not in html
+        assert "Ask us." in model_notice(people["bob"]).text
+
+    def test_visitor_is_told_no_name(self, people):
+        people["ada"].first_name = "Ada"
+        people["ada"].save()
+        people["bob"].is_staff = False
+
+        assert "Ada" not in model_notice(people["bob"]).text
+
+    def test_another_profile_leads_to_its_form(self, people, settings):
+        bad = {"MODEL": "openai/y", "API_KEY_ENV": "NO_SUCH_KEY"}
+        own = settings.AI_ASSISTANT
+        profiles = {**own["PROFILES"], "other": bad}
+        settings.AI_ASSISTANT = {**own, "PROFILES": profiles}
+
+        (step,) = model_notice(people["ada"], "other").steps
+
+        assert step.url.endswith("profile/add/?name=other&model=openai%2Fy")
 
     def test_dot_is_told_and_nothing_is_offered(self, drawn):
         html = drawn("ada")

@@ -11,15 +11,17 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ai_assistant import conf
 from ai_assistant.admin.modules import choices
 from ai_assistant.configuration.module_problems import (
     agent_error,
+    price_error,
     profile_error,
     selected_errors,
     selected_pages,
 )
 from ai_assistant.models.module import Module, page_errors
-from ai_assistant.modules.base import FEATURES, NOT_BUILT, ContextModule
+from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT, ContextModule
 from ai_assistant.modules.configured import may_set
 from ai_assistant.modules.pages import Selected
 from ai_assistant.modules.resolve import DEFAULT, registered_modules
@@ -55,6 +57,10 @@ HELP = {
     "read_only_field": gettext_lazy("Of the object of the page, as “status”."),
     "read_only_values": gettext_lazy("Separated by commas, as “paid, cancelled”."),
     "read_only_reason": gettext_lazy("A sentence for the user, and for the model."),
+    "steps": gettext_lazy("Calls of the model for one answer."),
+    "run_s": gettext_lazy("For one answer, waits for a person not counted."),
+    "tokens": gettext_lazy("Of all model calls for one answer."),
+    "usd": gettext_lazy("Of one answer, where the price of the model is known."),
 }
 
 
@@ -120,6 +126,7 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         fields = (
             *("name", "label", "group", "priority", "is_active", "pages", "text"),
             *("tools", "data_models", "actions", "agent", "profile", *READ_ONLY),
+            *LIMITS,
         )
         help_texts: ClassVar = HELP
         widgets: ClassVar = {
@@ -195,6 +202,10 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
                 values.get("agent"), lambda agent: agent_error(agent, name)
             ),
             "profile": self._one(values.get("profile"), profile_error),
+            "usd": self._one(
+                values.get("usd"),
+                lambda _usd: price_error(values.get("profile") or conf.DEFAULT),
+            ),
             "read_only_permission": self._one(
                 values.get("read_only_permission"), choices.permission_error
             ),

@@ -22,6 +22,7 @@ from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.module_problems import selected_pages
 from ai_assistant.models.configuration import NAME_CHARS
 from ai_assistant.models.module import Module
+from ai_assistant.modules.base import LIMITS
 
 
 @admin.register(Module)
@@ -45,6 +46,16 @@ class ModuleAdmin(VersionedAdmin):
         ),
         (gettext_lazy("Who answers"), {"fields": ("agent", "profile")}),
         (gettext_lazy("What is not changed"), {"fields": READ_ONLY}),
+        (
+            gettext_lazy("Limits of one answer"),
+            {
+                "fields": LIMITS,
+                "description": gettext_lazy(
+                    "They tighten what the site, the agent and the code of the module "
+                    "allow, and loosen nothing."
+                ),
+            },
+        ),
         (
             gettext_lazy("Features"),
             {

@@ -18,7 +18,7 @@ from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import find_page
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.engine.accounting.small_calls import UNUSED, ask, request_of
-from ai_assistant.engine.accounting.usage import reserve_suggestions
+from ai_assistant.engine.accounting.usage import reserve_without_run
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread, unit
 from ai_assistant.exceptions import Limited, ModelError
@@ -121,7 +121,7 @@ async def _written(
     reserving = context.user, writer.profile, request, provider
     async with asyncio.timeout(min(writer.timeout_s, MOST_S)):
         await provider.ready()
-        row = await in_db(reserve_suggestions, *reserving, stage=Stage.BESIDE)
+        row = await in_db(reserve_without_run, *reserving, stage=Stage.BESIDE)
         try:
             said, usage = await ask(provider, request, profile)
         except ModelError as error:

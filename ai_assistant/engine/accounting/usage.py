@@ -1,6 +1,6 @@
 """Limits and usage of a run's model calls: checked before, recorded after."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -9,6 +9,8 @@ from ai_assistant import conf
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import Budget, UsageLedger
+from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.limits import NO_LIMITS, limits_of
 from ai_assistant.providers.prices import price_usd
 from ai_assistant.safety.budgets.budgets import Amount, Spender, budgets_for
 from ai_assistant.safety.budgets.enforcement import (
@@ -45,13 +47,17 @@ class Spending:
         self._spender: Spender | None = None
         self._reserved: UsageLedger | None = None
 
-    def look_up(self, user: Any) -> None:
-        """Read which budgets hold now. Call it in a thread, before each request."""
+    def look_up(self, user: Any, module: ContextModule | None = None) -> None:
+        """
+        Read which budgets hold now, with the limits of the run's module.
+
+        Call it in a thread, before each request.
+        """
         run = self.run
         self._spender = Spender(
             user=user, run_id=run.pk, chain=run.chain, root=run.root_id
         )
-        self._budgets = budgets_for(user)
+        self._budgets = [*budgets_for(user), *_of_module(module)]
         self.has_budgets = bool(self._budgets)
 
     def reserve(
@@ -72,14 +78,14 @@ class Spending:
             _release(row)
 
 
-def reserve_suggestions(
+def reserve_without_run(
     user: Any, name: str, request: ModelRequest, provider: Provider
 ) -> UsageLedger:
     """
-    Reserve what a call for suggestions may take, which is of no run.
+    Reserve what a call may take that is of no run: for suggestions, or a dry run.
 
-    Raise Limited if a budget of the user has less left, or the user was suggested
-    many a moment ago. `name` is that of the profile.
+    Raise Limited if a budget of the user has less left, or many such calls were made
+    for the user a moment ago. `name` is that of the profile.
     """
     profile = conf.profile(name)
     cost = _cost(profile, 0, request, provider)
@@ -90,6 +96,20 @@ def reserve_suggestions(
 
     least = _least(profile, request, provider)
     return _reserve(reserving, budgets_for(user), Spender(user=user), least)
+
+
+def _of_module(module: ContextModule | None) -> Iterator[Budget]:
+    limits = NO_LIMITS if module is None else limits_of(module)
+    if module is None or (limits.tokens is None and limits.usd is None):
+        return
+    budget = Budget(
+        scope=Budget.Scope.RUN,
+        window=Budget.Window.RUN,
+        tokens=limits.tokens,
+        usd=limits.usd,
+    )
+    budget.module = module.id
+    yield budget
 
 
 def check_before_start(user: Any, text: str) -> None:

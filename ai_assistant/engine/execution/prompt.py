@@ -96,7 +96,11 @@ class PromptLook:
 
 def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
     """Return what the model would be told with a message; nothing is stored or sent."""
-    run, scope = _first_run(user, page_path)
+    return look_at_run(*unsent_run(user, page_path), text)
+
+
+def look_at_run(run: Run, scope: RunScope, text: str) -> PromptLook:
+    """Return what the model would be told with a message that is that unsaved run."""
     composed, prompt = _prompt_of(run, scope)
     told = {tool.name for tool in composed.tools}
     agent = scope.agent
@@ -114,10 +118,10 @@ def look_at_prompt(user: Any, page_path: str, text: str = "") -> PromptLook:
 
 def next_prompt(user: Any, page_path: str) -> ShownPrompt:
     """Return the prompt that a first message of `user` on a page would get."""
-    return _prompt_of(*_first_run(user, page_path))[1]
+    return _prompt_of(*unsent_run(user, page_path))[1]
 
 
-def _first_run(user: Any, page_path: str) -> tuple[Run, RunScope]:
+def unsent_run(user: Any, page_path: str) -> tuple[Run, RunScope]:
     """Return the run that a first message of a user on a page would be, unsaved."""
     module = module_for(page_info(page_path), user)
     agent = agent_named(module.configured.agent)
@@ -177,7 +181,7 @@ class PartsHere:
 
 def parts_here(user: Any, page_path: str) -> PartsHere:
     """Return what applies to a first message of a user on a page. Asks the database."""
-    scope = _first_run(user, page_path)[1]
+    scope = unsent_run(user, page_path)[1]
     page, setup = find_page(page_path), scope.setup
     names: dict[str, set[str]] = {
         "context": {one.name for one in providers_of(page)} if page else set(),

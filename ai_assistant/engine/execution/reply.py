@@ -214,8 +214,8 @@ class ProfileModel:
         user = user or fresh_user(self.run.user_id)
         if user is None:
             raise ModelError("not_configured", "the user no longer exists")
-        self.spending.look_up(user)
         scope = RunScope(self.run, user, is_fresh=is_fresh)
+        self.spending.look_up(user, scope.chosen)
         if self.run.agent and scope.agent is None:
             raise ModelError("no_agent", f"agent {self.run.agent!r}")
         self._reasoning = scope.agent.reasoning if scope.agent else ""

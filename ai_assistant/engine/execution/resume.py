@@ -16,12 +16,14 @@ from ai_assistant.engine.interrupts.results import outcome_unknown, record_resul
 from ai_assistant.engine.lifecycle.finish import Ending, stopped
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.object_lock import wants_lock
+from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.loop import Limits, LoopItem, LoopState, run_loop
 from ai_assistant.engine.storage.eventlog import open_messages
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.run import Run, RunState
+from ai_assistant.modules.limits import limits_of, tightest
 from ai_assistant.providers.errors import error_text
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import fresh_user
@@ -53,19 +55,21 @@ class Plan:
     hooks: RunHooks | None = None  # of this stretch, once it has begun
 
 
-def limits(run: Run) -> Limits:
+def limits(run: Run, user: Any) -> Limits:
     """
-    Return the limits of a run, as its agent has them, else the site.
+    Return the limits of a run, as its agent has them, else the site; its module tightens.
 
     What the runs before it have used, that hooks let go on, counts as its own.
     """
     agent = agent_of_run(run.pk, run.agent)
     steps, run_s = (agent.steps, agent.run_s) if agent else (0, 0.0)
+    own = limits_of(RunScope(run, user).chosen)
+    most = tightest(steps or int(conf.get("LIMITS", "STEPS")), own.steps)
     return Limits(
-        steps=(steps or int(conf.get("LIMITS", "STEPS"))) - run.chain_steps,
+        steps=int(most) - run.chain_steps,
         calls=int(conf.get("LIMITS", "CALLS_PER_STEP")),
         same_failures=conf.SAME_FAILURES,
-        running_s=run_s or float(conf.get("LIMITS", "RUN_S")),
+        running_s=tightest(run_s or float(conf.get("LIMITS", "RUN_S")), own.run_s),
     )
 
 
@@ -90,7 +94,7 @@ def load_plan(run_id: UUID) -> Plan:
         run=run,
         user=user,
         state=state,
-        limits=limits(run),
+        limits=limits(run, user),
         loop=_loop_of(run) or run_loop,
         facts=facts,
         wants_lock=wants_lock(run, user),
@@ -110,7 +114,7 @@ def plan_of(run: Run) -> Plan:
         run=run,
         user=user,
         state=LoopState(),
-        limits=limits(run),
+        limits=limits(run, user),
         loop=_loop_of(run) or run_loop,
         facts=[],
         wants_lock=wants_lock(run, user),

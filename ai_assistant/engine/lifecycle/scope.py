@@ -86,16 +86,17 @@ class RunScope:
     @cached_property
     def is_page_open(self) -> bool:
         """Whether the user gets what is kept for the page; the browser names it."""
-        return is_page_open(self._page, self._chosen, self._user_on_site)
+        return is_page_open(self._page, self.chosen, self._user_on_site)
 
     @cached_property
     def module(self) -> ContextModule:
         """The run's module, as it was chosen at its start, if its page is open."""
-        is_for_agent = self.agent is None or self.agent.works_in(self._chosen.id)
-        return self._chosen if is_for_agent and self.is_page_open else DEFAULT
+        is_for_agent = self.agent is None or self.agent.works_in(self.chosen.id)
+        return self.chosen if is_for_agent and self.is_page_open else DEFAULT
 
     @cached_property
-    def _chosen(self) -> ContextModule:
+    def chosen(self) -> ContextModule:
+        """The run's module, whatever of it is for the agent and the page as it is now."""
         run = self.run
         # A run under way keeps what the rows said; what has ended is as they are now.
         is_kept = run.pk != NO_RUN and not run.is_final
@@ -145,7 +146,7 @@ class RunScope:
         if self.run.look_only:
             return look_only()
         # The module is asked also of a page that is closed: the safe side.
-        return read_only(self._chosen, self.context)
+        return read_only(self.chosen, self.context)
 
     @property
     def is_read_only(self) -> bool:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from ai_assistant import conf
+from ai_assistant.conf import DEFAULT
 from ai_assistant.configuration.module_problems import module_problems
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
@@ -34,6 +35,7 @@ def overview_entry(user: Any) -> Entry:
     if user.has_perm("ai_assistant.view_profile"):
         entry["profiles"] = _profiles()
         entry["can_test"] = user.is_superuser
+        entry["sets_up"] = _sets_up(user)
     if user.has_perm(VIEW_USAGE):
         entry["usage"] = _usage(today)
     if user.has_perm("ai_assistant.view_run"):
@@ -57,6 +59,13 @@ def _profiles() -> list[Entry]:
         }
         for name, profile in conf.profiles().items()
     ]
+
+
+def _sets_up(user: Any) -> bool:
+    """Return whether no model answers yet, and the user may change that."""
+    row = conf.profiles().get(DEFAULT, {}).get(OF_ROW)
+    may = user.has_perm(f"ai_assistant.{'change' if row else 'add'}_profile")
+    return bool(missing_of(DEFAULT)) and bool(may)
 
 
 def _waiting(user: Any) -> Entry:

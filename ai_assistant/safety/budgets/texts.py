@@ -48,6 +48,13 @@ def too_large(budget: Budget) -> str:
 
 def too_small(budget: Budget) -> str:
     """Return the sentence for a budget into which no request at all fits."""
+    if budget.module:
+        sentence = _(
+            "The limit of the module “%(module)s”, %(amount)s for one answer, is too "
+            "small for one request, whatever is asked. Whoever set up the module can "
+            "raise it."
+        )
+        return sentence % {**_text_values(budget), "module": budget.module}
     sentence = (
         _(
             "The budget of %(amount)s is too small for one request, whatever is asked. "

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
-from django.utils.http import urlencode
 from django.utils.module_loading import import_string
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.conf import DEFAULT
 from ai_assistant.context.opened import page_request
 from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.page_items import place_title
@@ -22,8 +19,6 @@ from ai_assistant.context.provided import is_withheld
 from ai_assistant.engine.queries import run_of_code, waits_for_person
 from ai_assistant.engine.service import RunScope
 from ai_assistant.modules.resolve import is_of_site, is_page_open, module_for, module_of
-from ai_assistant.providers.base import OF_ROW
-from ai_assistant.providers.readiness import missing_of
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.changes import changes_of_runs, undo_offer
 from ai_assistant.render.html.transcript.entries import Entry
@@ -211,62 +206,6 @@ def asks_always(context: RunContext) -> bool:
         return verdict.decision != "allow"
 
     return value_or(False, lambda: all(map(asks, writing)))
-
-
-# --- no model can answer ---
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelNotice:
-    """
-    Why no message would be answered.
-
-    `url` leads a superuser to what is missing, `setup` to the form of the profile who may
-    save it.
-    """
-
-    text: str
-    url: str = ""
-    setup: str = ""
-
-
-def model_notice(user: Any, profile: str = DEFAULT) -> ModelNotice | None:
-    """Return what to say before the first question, if `profile` cannot answer."""
-    if profile not in conf.profiles():
-        profile = DEFAULT  # with which a conversation goes on whose profile is gone
-    missing = missing_of(profile)
-    if not missing:
-        return None
-    setup = _setup_url(user, profile)
-    is_superuser = bool(getattr(user, "is_superuser", False))
-    if not setup and not is_superuser:
-        sentence = _(
-            "The assistant cannot answer yet: an administrator has to set up its model."
-        )
-        return ModelNotice(text=sentence)
-    said = _("No model can answer: %(name)s is missing.") % {"name": missing}
-    url = reverse("ai_assistant:model") if is_superuser else ""
-    return ModelNotice(text=said, url=url, setup=setup)
-
-
-def _setup_url(user: Any, name: str) -> str:
-    """Return the form of a profile, filled in with what is known; empty if not allowed."""
-    own = conf.profiles().get(name, {})
-    row = own.get(OF_ROW)
-    if not user.has_perm(f"ai_assistant.{'change' if row else 'add'}_profile"):
-        return ""
-    try:
-        if row:
-            return reverse("admin:ai_assistant_profile_change", args=[row])
-        known = {
-            "name": name,
-            "model": own.get("MODEL"),
-            "api_base": own.get("API_BASE"),
-        }
-        query = urlencode({key: value for key, value in known.items() if value})
-        return f"{reverse('admin:ai_assistant_profile_add')}?{query}"
-    except NoReverseMatch:  # a site without Django's admin
-        return ""
 
 
 def disclaimer() -> str:

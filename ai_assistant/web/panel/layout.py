@@ -1,7 +1,7 @@
 """Which theme of the admin the panel takes its colours from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qs
 from uuid import UUID
 
@@ -120,6 +120,14 @@ def write_layout(response: HttpResponse, layout: Layout) -> None:
         _set(response, LOOK_COOKIE, "1")
     else:
         response.delete_cookie(LOOK_COOKIE, samesite="Lax")
+
+
+def close_panel(request: HttpRequest, response: HttpResponse) -> None:
+    """Let the page of `response` be drawn without the panel, which may be open over it."""
+    layout = read_layout(request)
+    if layout.is_open:
+        write_layout(response, replace(layout, is_open=False))
+        request.COOKIES[COOKIE] = response.cookies[COOKIE].value
 
 
 def _as_cookie(layout: Layout) -> str:

@@ -45,9 +45,9 @@ from ai_assistant.request_context import full_path
 from ai_assistant.safety.identity.permissions import may_share, may_use
 from ai_assistant.tools.followups import MOST
 from ai_assistant.types import Suggestion
+from ai_assistant.web.model_notice import ModelNotice, model_notice
 from ai_assistant.web.panel.banners import (
     Elsewhere,
-    ModelNotice,
     Origin,
     SiteBanner,
     allowed_here,
@@ -56,7 +56,6 @@ from ai_assistant.web.panel.banners import (
     elsewhere_of,
     is_dismissed,
     mark_of,
-    model_notice,
     offer_of,
     origin_of,
     site_banner,

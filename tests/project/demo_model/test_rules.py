@@ -382,7 +382,7 @@ class TestFinding:
         )
 
     async def test_finding_says_so_if_there_is_none_at_all(self, talk, monkeypatch):
-        monkeypatch.setattr("project.demo_model.provider.registry.tools", dict)
+        monkeypatch.setattr("ai_assistant.registry.tools", dict)
         await talk.say("list questionnaires")
 
         said = await talk.result([])

@@ -1,5 +1,6 @@
 """What holds for a run, value by value, and where each comes from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -7,6 +8,7 @@ from ai_assistant import conf
 from ai_assistant.configuration.setup import agent_of_run
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.models.run import Run
+from ai_assistant.modules.limits import limits_of
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.types import Agent
 
@@ -34,9 +36,7 @@ def effective_values(run: Run) -> list[EffectiveValue]:
         profile = conf.profile(run.profile)
     except ImproperlyConfiguredAssistant:
         profile = {}  # it is gone
-    limits = (
-        ("steps", agent.steps, conf.get("LIMITS", "STEPS")),
-        ("run_s", agent.run_s, conf.get("LIMITS", "RUN_S")),
+    values = (
         ("loop", agent.loop, "default"),
         ("tools", ", ".join(agent.tools), "*"),
         ("modules", ", ".join(agent.modules), "*"),
@@ -58,11 +58,29 @@ def effective_values(run: Run) -> list[EffectiveValue]:
             source="agent" if agent.reasoning else "profile",
         ),
     ]
+    found += _limits(run, agent)
     found += [
         EffectiveValue(name=name, value=own or of_site, source=_of(own))
-        for name, own, of_site in limits
+        for name, own, of_site in values
     ]
     return [one for one in found if one.value not in ("", None)]
+
+
+def _limits(run: Run, agent: Agent) -> Iterator[EffectiveValue]:
+    """Yield the limits of the run; its module tightens what agent and site say."""
+    own = limits_of(module_by_id(run.module))
+    of_site = conf.get("LIMITS")
+    for name, said, most, of_module in (
+        ("steps", agent.steps, of_site["STEPS"], own.steps),
+        ("run_s", agent.run_s, of_site["RUN_S"], own.run_s),
+    ):
+        holds = said or most
+        if of_module is not None and of_module < holds:
+            yield EffectiveValue(name=name, value=of_module, source="module")
+        else:
+            yield EffectiveValue(name=name, value=holds, source=_of(said))
+    for name, limit in (("tokens", own.tokens), ("usd", own.usd)):
+        yield EffectiveValue(name=name, value=limit, source="module")
 
 
 def _of(own: object) -> Source:

@@ -16,7 +16,7 @@ FOLLOWUPS = "suggest_followups"  # comes along with an answer
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """A tool call that the demo model makes, or has made."""
+    """A tool call that is made, or was made."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -35,11 +35,12 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What the demo model says, in the order of the fields."""
+    """What is said, in the order of the fields."""
 
     reasoning: str = ""
     text: str = ""
     call: Call | None = None
+    is_help: bool = False  # the text is the help, as far as the tools go
 
 
 def last_wish(messages: Sequence[Message]) -> str:
@@ -102,7 +103,8 @@ def before_interjection(messages: Sequence[Message]) -> list[Message] | None:
     before = messages[position - 1] if position else {}
     if before.get("role") != "tool":
         return None
-    if dict(_calls(messages))[before["tool_call_id"]].name == FOLLOWUPS:
+    call = dict(_calls(messages)).get(before["tool_call_id"])
+    if position is None or (call is not None and call.name == FOLLOWUPS):
         return None  # which end an answer
     return [*messages[:position], *messages[position + 1 :]]
 
@@ -119,7 +121,7 @@ def before_go_on(messages: Sequence[Message]) -> Unfinished | None:
     """Return the wish before the last one, with what was said to it in the end."""
     position = _last_user(messages)
     before = None if position is None else _last_user(messages[:position])
-    if before is None:
+    if position is None or before is None:
         return None
     ended, said = before + 1, ""
     for place in range(before + 1, position):

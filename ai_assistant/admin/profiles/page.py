@@ -15,12 +15,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ai_assistant import conf
-from ai_assistant.admin.profile_form import SECRET, ProfileForm, uses_of
+from ai_assistant.admin.profiles.first_run import FirstRunPages
+from ai_assistant.admin.profiles.form import SECRET, ProfileForm, uses_of
 from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.configuration import Profile
 from ai_assistant.providers import price_list
+from ai_assistant.providers.base import OFFLINE, provider_path
 from ai_assistant.providers.prices import has_prices
 from ai_assistant.providers.readiness import Trial, missing_of, try_model
 from ai_assistant.text.redaction.redact import redact
@@ -57,7 +59,7 @@ HELP = {
 
 
 @admin.register(Profile)
-class ProfileAdmin(VersionedAdmin):
+class ProfileAdmin(FirstRunPages, VersionedAdmin):
     """Model profiles, for users with the admin's own permissions for them."""
 
     form = ProfileForm
@@ -138,19 +140,24 @@ class ProfileAdmin(VersionedAdmin):
                 field, value = "name", posted["name"].strip()
             row = self.get_object(request, value, from_field=field)
             if row is not None:  # else it is gone, and the page says so
-                self._test(request, row)
+                self.test_row(request, row)
         return response
 
-    def _test(self, request: HttpRequest, row: Profile) -> None:
-        """Make real calls of the model, and tell what came of them."""
+    def test_row(self, request: HttpRequest, row: Profile) -> bool:
+        """
+        Make real calls of the model, and tell what came of them.
+
+        Return whether the model is of use, as far as that was found out.
+        """
         alias = router.db_for_write(Profile)
         if connections[alias].settings_dict["ATOMIC_REQUESTS"]:
             # No transaction is open across a call of a model.
             sentence = _("To test it, run assistant_doctor --try, or open the panel.")
             self.message_user(request, sentence, messages.INFO)
-            return
+            return True
         trial = async_to_sync(try_model)(_tested(row))
         self.message_user(request, _told(trial), _level(trial))
+        return trial.ok
 
     # --- the list ---
 
@@ -230,6 +237,11 @@ ONE_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
 
 def _known(row: Profile) -> Iterator[str]:
     """Yield what is known of a model, in sentences."""
+    if provider_path(profile_of(row)) == OFFLINE:
+        yield _(
+            "No model: rules that help, search, count and change. They cost nothing."
+        )
+        return
     facts = price_list.facts_of(row.model)
     window = row.window_tokens or (facts.window_tokens if facts else None)
     if window:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from project.demo_model.messages import Message
+from ai_assistant.providers.offline.messages import Message
 
 FILTERS, SEARCHED = "The filters of the list", "What the user has searched"
 
@@ -21,11 +21,7 @@ class Page:
     search: str = ""
     object_id: Any = None
     object_text: str = ""
-    outline: list[dict[str, Any]] = field(default_factory=list)  # of the designer
-
-    def outlined(self, kind: str) -> Any:
-        """Return the id of the first questionnaire or section of the outline."""
-        return next((row[kind] for row in self.outline if kind in row), None)
+    others: list[dict[str, Any]] = field(default_factory=list)  # rows of the site
 
 
 def page_of(messages: Sequence[Message]) -> Page:
@@ -34,7 +30,7 @@ def page_of(messages: Sequence[Message]) -> Page:
     for row in _rows(messages):
         told, value = str(row.get("is", "")), row.get("value")
         if not told:
-            page.outline.append(row)
+            page.others.append(row)
         elif told.startswith(FILTERS) and isinstance(value, dict):
             page.filters = value
         elif told.startswith(SEARCHED):

@@ -1,0 +1,1 @@
+"""Model profiles: their form, their page, and the first run."""

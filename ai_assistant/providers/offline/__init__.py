@@ -1,0 +1,1 @@
+"""A model without a model: rules that help, search, count and change, in English."""
