@@ -1,11 +1,9 @@
 // Fills in the form of the page. Each field is marked, and can be taken back: nothing is
 // saved until the person saves.
 
+import { sendsItself } from "./effects.js";
 import { byId, cloneTemplate, root, translate } from "./root.js";
 
-const SENDS = ["get", "post", "put", "patch", "delete"]
-  .flatMap((verb) => [`[hx-${verb}]`, `[data-hx-${verb}]`])
-  .join();
 const TICKS = ["checkbox", "radio"];
 
 /** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string> }} Field */
@@ -16,7 +14,7 @@ const TICKS = ["checkbox", "radio"];
  * @param {string} name
  * @returns {any[]}
  */
-const inputsOf = (name) =>
+export const inputsOf = (name) =>
   [...document.getElementsByName(name)].filter(
     (input) => /** @type {any} */ (input).form && !root.contains(input)
   );
@@ -66,7 +64,7 @@ const choose = (select, values, texts) => {
  * @param {string[]} values
  * @param {Record<string, string>} [texts]
  */
-const put = (inputs, values, texts = {}) => {
+export const put = (inputs, values, texts = {}) => {
   inputs.forEach((input, at) => {
     if (TICKS.includes(input.type)) input.checked = values.includes(input.value);
     else if (input.options) choose(input, values, texts);
@@ -141,6 +139,18 @@ const fill = ({ name, values, texts }, inputs) => {
   filled.set(name, end);
 };
 
+/**
+ * Fills in some inputs of the page, as one field that can be taken back.
+ *
+ * @param {string} name
+ * @param {string[]} values
+ * @param {any[]} inputs
+ */
+export const fillInput = (name, values, inputs) => {
+  fill({ name, label: "", values, texts: {} }, inputs);
+  tell();
+};
+
 /** @param {Record<string, number[]>} rows */
 const addRows = (rows) => {
   for (const [prefix, [there, wanted]] of Object.entries(rows)) {
@@ -166,7 +176,7 @@ export const fillForm = ({ page, fields, rows }) => {
     const name = field.label || field.name;
     if (!inputs.length) told.not_on_page.push(name);
     else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);
-    else if (inputs.some((input) => input.closest(SENDS))) told.sends_itself.push(name);
+    else if (inputs.some(sendsItself)) told.sends_itself.push(name);
     else {
       fill(field, inputs);
       told.filled.push(name);

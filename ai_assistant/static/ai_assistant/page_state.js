@@ -3,6 +3,7 @@
 
 import { fieldValue, isReported, isWithheld, textOf } from "./collectors.js";
 import { isChanged } from "./dirty.js";
+import { elementOf, outline, placeOf } from "./outline.js";
 import { root } from "./root.js";
 
 const MOST = 150; // fields
@@ -83,7 +84,10 @@ const list = () => {
   };
 };
 
-export const pageState = () => {
+/** @param {{ mode?: string, ref?: string }} [wanted] */
+export const pageState = ({ mode = "", ref = "" } = {}) => {
+  if (mode === "outline" || ref)
+    return outline(ref ? (elementOf(ref) ?? placeOf(ref)) : document.body);
   const state = { heading: textsOf("#content h1, h1")[0], title: document.title };
   if (isWithheld()) return state;
   return {

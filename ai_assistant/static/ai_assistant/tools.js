@@ -151,13 +151,31 @@ const highlight = ({ selector, text = "" }) => {
   return { found: true, elements: 1 + others.length };
 };
 
+/**
+ * @param {any} values
+ * @param {BrowserCall} call
+ */
+const act = async (values, call) => {
+  // What is left for another page is reported by that.
+  const keep = () =>
+    write("sessionStorage", GOING, JSON.stringify({ ...call, arguments: null, tab }));
+  addEventListener("pagehide", keep);
+  try {
+    const mayGoOn = async () => Boolean((await claim(call)).go);
+    return await (await import("./page_action.js")).pageAction(values, mayGoOn);
+  } finally {
+    removeEventListener("pagehide", keep);
+  }
+};
+
 // --- one call ---
 
 /** @type {Record<string, PageTool["handler"]>} */
 const BUILT_IN = {
   navigate_to: navigate,
   highlight,
-  get_page_state: async () => (await import("./page_state.js")).pageState(),
+  get_page_state: async (values) => (await import("./page_state.js")).pageState(values),
+  page_action: act,
   fill_form: async (values) => (await import("./fill.js")).fillForm(values)
 };
 
