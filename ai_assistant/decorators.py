@@ -57,6 +57,7 @@ class ToolOptions(TypedDict, total=False):
     summary: Callable[[dict[str, Any], Any], Any] | None
     schema: Mapping[str, Any] | None
     upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None
+    effect_of: Callable[[Mapping[str, Any]], Effect] | None
 
 
 def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Made]:

@@ -58,6 +58,13 @@ def _effect(tool: ToolDefinition) -> Iterator[Fault]:
             f"has the effect {tool.effect!r}.",
             "Use effect='read', 'ui', 'write' or 'destructive'.",
         )
+    if tool.effect_of is not None and not _may_have_effect_of(tool):
+        yield (
+            "ai_assistant.E095",
+            "has an 'effect_of', which says which of its calls write nothing.",
+            "Give it to a tool that writes, without background, external, editor and "
+            "rows_argument, or leave it out.",
+        )
     if not NAME.fullmatch(tool.name):
         yield (
             "ai_assistant.E081",
@@ -70,6 +77,13 @@ def _effect(tool: ToolDefinition) -> Iterator[Fault]:
             "has no docstring: the model cannot know when to use it.",
             "Say in two sentences when to use it and what it returns.",
         )
+
+
+def _may_have_effect_of(tool: ToolDefinition) -> bool:
+    execution, approval = tool.execution, tool.approval
+    is_elsewhere = execution.background or execution.external
+    is_edited = approval.editor is not None or bool(approval.rows_argument)
+    return tool.effect in WRITING and not is_elsewhere and not is_edited
 
 
 def _bounded(tool: ToolDefinition) -> Iterator[Fault]:
@@ -162,8 +176,9 @@ def _execution(tool: ToolDefinition) -> Iterator[Fault]:
             f"has timeout_s={execution.timeout_s!r}.",
             "Give more than 0 seconds, or leave it out.",
         )
+    is_of_page = tool.effect == "ui" or tool.effect_of is not None
     if execution.browser and (
-        tool.effect != "ui" or execution.background or execution.external
+        not is_of_page or execution.background or execution.external
     ):
         yield (
             "ai_assistant.E097",

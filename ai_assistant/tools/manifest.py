@@ -42,7 +42,7 @@ def manifest(tools: Iterable[ToolDefinition]) -> Manifest:
 
 def _reviewed_fields(tool: ToolDefinition) -> dict[str, Any]:
     return {
-        "effect": tool.effect,
+        "effect": tool.declared_effect or tool.effect,
         "policy": tool.approval.policy,
         "schema": function_schema(tool)["function"]["parameters"],
     }

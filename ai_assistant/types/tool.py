@@ -103,6 +103,9 @@ class ToolDefinition:
     permission: str = ""
     origin: str = ""  # dotted module that registered it
     schema: Mapping[str, Any] | None = None  # no hints then
+    # Of its arguments: the effect of such a call, if that is less than `effect`.
+    effect_of: Callable[[Mapping[str, Any]], Effect] | None = None
+    declared_effect: Effect | None = None  # of the tool, where `effect` is of a call
     display: ToolDisplay
     execution: ToolExecution
     approval: ToolApproval
@@ -119,6 +122,11 @@ class ToolDefinition:
         own, groups = _grouped(options)
         made = {name: replace(getattr(self, name), **groups[name]) for name in GROUPS}
         return replace(self, **own, **made)
+
+    @property
+    def is_by_arguments(self) -> bool:
+        """Whether the arguments, which are not known yet, say whether it writes."""
+        return self.effect_of is not None and self.declared_effect is None
 
     def __hash__(self) -> int:
         # Of a few fields: lazy texts are slow to hash, and tools are keys of caches.

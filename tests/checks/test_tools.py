@@ -42,6 +42,18 @@ class TestEffect:
             "Use effect='read', 'ui', 'write' or 'destructive'.",
         )
 
+    @pytest.mark.parametrize(
+        "fields", [{"effect": "read"}, {"external": True}, {"rows_argument": "amount"}]
+    )
+    def test_effect_of_on_what_cannot_have_one_is_an_error(
+        self, with_tool, only, fields
+    ):
+        fields = {"effect": "write", "effect_of": lambda _: "read", **fields}
+        tool = with_tool(nothing, **fields)
+
+        found, said = only()
+        assert (found, tool in said) == ("ai_assistant.E095", True)
+
 
 class TestName:
     @pytest.mark.parametrize("name", ["mark paid", "bestellen.über", "x" * 65])

@@ -219,7 +219,8 @@ def is_open(
     module = scope.run.module
     if is_denied(tool, user=scope.user, module=module, denies=denies):
         return False
-    if tool.effect in WRITING and not _may_write(tool, scope):
+    is_writing = tool.effect in WRITING and not tool.is_by_arguments
+    if is_writing and not _may_write(tool, scope):
         return False
     return tool.offer.is_enabled is None or _is_enabled(
         tool, tool.offer.is_enabled, scope

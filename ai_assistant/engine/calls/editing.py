@@ -17,7 +17,7 @@ from ai_assistant.engine.calls.preview import looked_at
 from ai_assistant.engine.calls.recording import result_of, tell
 from ai_assistant.engine.interrupts.approval import APPROVAL
 from ai_assistant.engine.interrupts.base import Edited
-from ai_assistant.engine.interrupts.results import tool_of
+from ai_assistant.engine.interrupts.results import tool_of_call
 from ai_assistant.engine.queries import get_or_404, interrupts
 from ai_assistant.engine.storage.units import in_db, with_connections
 from ai_assistant.exceptions import Ask, Refused
@@ -116,7 +116,7 @@ def _open(user_id: UserKey, interrupt_id: UUID) -> tuple[Attempt, Editor]:
     found = get_or_404(own, interrupt_id, _("This question does not exist."))
     if found.status != Interrupt.Status.OPEN:
         raise Refused("already_answered", _("This was already answered elsewhere."))
-    tool = tool_of(found.run, found.call.name)
+    tool = tool_of_call(found.run, found.call)
     if tool is None or tool.approval.editor is None or found.proposal is None:
         raise Refused("bad_decision", _("This cannot be edited."))
     attempt = Attempt(run=found.run, call=found.call, tool=tool)

@@ -17,7 +17,7 @@ from ai_assistant.engine.calls.recording import kept_changes
 from ai_assistant.engine.calls.validation import check_valid
 from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.calls.write_limit import with_write_limit
-from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.results import record_result, with_effect_of_call
 from ai_assistant.engine.storage.eventlog import append_events
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.engine.storage.units import unit
@@ -59,7 +59,7 @@ def call_child(
     asks: then the parent is called again, with the answer.
     """
     _off_the_loop()
-    tool = _child_tool(parent, name)
+    tool = _child_tool(parent, name, arguments)
     call = _child_call(parent, tool, arguments)
     ordinal = next(parent.numbers)  # in one step: no two threads get the same
     child = replace(
@@ -159,12 +159,15 @@ def _in_transaction(
 # --- which tools it may call ---
 
 
-def _child_tool(parent: "Attempt", name: str) -> ToolDefinition:
+def _child_tool(
+    parent: "Attempt", name: str, arguments: dict[str, Any]
+) -> ToolDefinition:
     """Return the tool named `name`. Raise ToolFailed if it is not for this parent."""
     tool = registry.tool(name)
     above = parent.tool.name
     if tool is None:
         raise ToolFailed(f"Tool {above!r} calls {name!r}, which is not registered.")
+    tool = with_effect_of_call(tool, arguments)
     if len(_names_above(parent)) > MAX_DEPTH:
         raise ToolFailed(
             f"Tool {above!r} calls {name!r} too deeply: at most {MAX_DEPTH} calls "

@@ -46,7 +46,7 @@ from ai_assistant.engine.interrupts.results import (
     has_runnable,
     outcome_unknown,
     record_result,
-    tool_of,
+    tool_of_call,
 )
 from ai_assistant.engine.lifecycle.finish import finish, stopped
 from ai_assistant.engine.lifecycle.hooks import Kept, RunHooks
@@ -154,7 +154,7 @@ class DurableCalls:
             await self._one(call, until if call.effect == "read" else None)
 
     async def _one(self, call: ToolCall, until: float | None = None) -> None:
-        tool = tool_of(self.run_row, call.name)
+        tool = tool_of_call(self.run_row, call)
         if tool is None:
             gone = ToolFailed(_("This tool no longer exists."))
             return await self.writer.commit(
@@ -221,7 +221,7 @@ class DurableCalls:
         )
 
     async def _send(self, call: ToolCall) -> None:
-        tool = tool_of(self.run_row, call.name)
+        tool = tool_of_call(self.run_row, call)
         if tool is not None and is_other_version(call, tool):
             await self._upgrade(call, tool)
         else:

@@ -10,7 +10,10 @@ from django.utils.translation import gettext as _
 from ai_assistant.engine.calls.provenance import consent
 from ai_assistant.engine.calls.recording import tell
 from ai_assistant.engine.interrupts.approval import APPROVAL
-from ai_assistant.engine.interrupts.results import record_result
+from ai_assistant.engine.interrupts.results import (
+    record_result,
+    with_effect_of_call,
+)
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.events import Event
 from ai_assistant.exceptions import ModelRetry
@@ -63,7 +66,7 @@ def _row(digest: str, tool: ToolDefinition) -> ToolVersion:
         hash=digest,
         name=tool.name,
         label=str(tool.display.label)[:200],
-        effect=tool.effect,
+        effect=tool.declared_effect or tool.effect,
         template=tool.display.template,
         schema=function_schema(tool)["function"],
     )
@@ -110,6 +113,7 @@ def upgrade(
     facts = TASK.end(row, Interrupt.Status.CANCELLED)
     if isinstance(arguments, ToolResult):
         return [*facts, *record_result(row, arguments)]
+    tool = with_effect_of_call(tool, arguments)
     was_approved = row.approved
     _update(row, tool, arguments)
     user = fresh_user(row.run.user_id)

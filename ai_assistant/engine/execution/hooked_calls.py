@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ai_assistant.engine.calls.availability import Offer
-from ai_assistant.engine.interrupts.results import tool_of
+from ai_assistant.engine.interrupts.results import tool_of, with_effect_of_call
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.hooks.outcomes import Outcome
@@ -95,9 +95,8 @@ def _asked(
         arguments = _checked(tool, requested.arguments_text)
     except ModelRetry:
         return None  # it gets the result that says so
-    value = ToolRequested(
-        name=tool.name, arguments=arguments, effect=tool.effect, step=step
-    )
+    effect = with_effect_of_call(tool, arguments).effect
+    value = ToolRequested(name=tool.name, arguments=arguments, effect=effect, step=step)
     asking = hooks.asking(value, lambda value: _check(tool, value.arguments))
     return AskedCall(requested=requested, hooks=called, asking=asking)
 

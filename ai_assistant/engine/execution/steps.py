@@ -14,7 +14,11 @@ from ai_assistant.engine.calls.versions import remember
 from ai_assistant.engine.execution.answer import carry_out_beside, is_answer
 from ai_assistant.engine.execution.hooked_calls import HookedCall
 from ai_assistant.engine.interrupts.approval import APPROVAL
-from ai_assistant.engine.interrupts.results import record_result, tool_of
+from ai_assistant.engine.interrupts.results import (
+    record_result,
+    tool_of,
+    with_effect_of_call,
+)
 from ai_assistant.engine.interrupts.task import TASK
 from ai_assistant.engine.lifecycle.finish import SUCCEEDED, finish, look_at_end, succeed
 from ai_assistant.engine.lifecycle.steering import told_along
@@ -281,6 +285,8 @@ def _store_call(
     call.arguments_digest = arguments_digest(call.name, call.arguments)
     tool = _tool(call.run, call.name)
     if problem is None and tool is not None:
+        tool = with_effect_of_call(tool, call.arguments)
+        call.effect = tool.effect
         verdict = tool_verdict(tool, user=user, module=call.run.module)
         problem = _problem(call, tool, user, offer, verdict) or _refused(hooked)
         if problem is None:
@@ -342,7 +348,9 @@ def _problem(
             error_type="policy",
             suggestion=verdict.reason,
         )
-    if offer is not None and tool.name not in offer.names:
+    is_closed = offer is not None and offer.read_only is not None
+    is_locked = is_closed and tool.declared_effect and tool.effect in WRITING
+    if offer is not None and (is_locked or tool.name not in offer.names):
         return not_here(
             tool.name,
             writes=tool.effect in WRITING,

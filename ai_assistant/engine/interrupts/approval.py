@@ -21,7 +21,7 @@ from ai_assistant.engine.interrupts.base import (
     let_go_on,
     register_kind,
 )
-from ai_assistant.engine.interrupts.results import record_result, tool_of
+from ai_assistant.engine.interrupts.results import record_result, tool_of_call
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
@@ -97,7 +97,7 @@ class Approval(PersonKind):
         Refused: stale, permission, policy, no_rows, not_for_run, already_answered.
         """
         call, rows = interrupt.call, answer.rows
-        tool = tool_of(interrupt.run, call.name)
+        tool = tool_of_call(interrupt.run, call)
         digest = interrupt.arguments_digest
         if tool is None or digest != arguments_digest(call.name, call.arguments):
             raise Refused("stale", _("This has changed since it was shown."))

@@ -1,6 +1,9 @@
 """The tool of a call, its status, and its one result."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -12,6 +15,7 @@ from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
+from ai_assistant.safety.site_code import value_or
 from ai_assistant.signals import tool_executed
 from ai_assistant.tools.page.browser_tools import client_tools
 from ai_assistant.tools.result import (
@@ -24,7 +28,7 @@ from ai_assistant.tools.result import (
     whole_text,
 )
 from ai_assistant.tools.summary import summary_of, table_of
-from ai_assistant.types import ToolDefinition, ToolResult
+from ai_assistant.types import EFFECTS, WRITING, ToolDefinition, ToolResult
 
 
 def tool_of(run: Run, name: str) -> ToolDefinition | None:
@@ -32,6 +36,32 @@ def tool_of(run: Run, name: str) -> ToolDefinition | None:
     declared = client_tools(run.context) if registry.tool(name) is None else []
     own = {tool.name: tool for tool in declared}
     return registry.tool(name) or own.get(name)
+
+
+def tool_of_call(run: Run, call: ToolCall) -> ToolDefinition | None:
+    """Return the tool that a call of `run` names, with the effect of that very call."""
+    tool = tool_of(run, call.name)
+    return with_effect_of_call(tool, call.arguments) if tool is not None else None
+
+
+def with_effect_of_call(
+    tool: ToolDefinition, arguments: Mapping[str, Any]
+) -> ToolDefinition:
+    """
+    Return the tool as it is for a call with these arguments.
+
+    Its `effect_of` can only say that such a call writes nothing. If it fails, the
+    call has the effect of the tool.
+    """
+    if tool.effect_of is None:
+        return tool
+    declared = tool.declared_effect or tool.effect
+    says = partial(tool.effect_of, arguments)
+    effect = value_or(declared, says, "effect_of of tool %r failed", tool.name)
+    is_less = effect in EFFECTS and effect not in WRITING
+    return tool.changed(
+        effect=effect if is_less else declared, declared_effect=declared
+    )
 
 
 NOT_HERE = "not_here"  # error_type of a call that its page does not allow
