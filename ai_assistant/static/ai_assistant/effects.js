@@ -101,7 +101,7 @@ const leaves = (element) => {
  * @param {any} element
  */
 export const isHarmless = (element) => {
-  if (submits(element) || leaves(element)) return false;
+  if (submits(element) || leaves(element) || element.localName === "label") return false;
   const [, ...around] = pathOf(element);
   if (
     around.some(

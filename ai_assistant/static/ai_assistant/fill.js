@@ -26,7 +26,7 @@ const leftBox = (input) => input.options && inputsOf(`${input.name}_old`)[0];
  * @param {any[]} inputs
  * @returns {string[]}
  */
-const chosen = (inputs) =>
+export const chosen = (inputs) =>
   inputs.flatMap((input) => {
     if (TICKS.includes(input.type)) return input.checked ? input.value : [];
     if (!input.options) return input.value;

@@ -98,9 +98,12 @@ const rowName = (element) => {
     one.matches("tr, li, article, [role=row], [role=listitem]")
   );
   const cell = row?.querySelector("th, td:not(.action-checkbox)") ?? row;
-  const isText = cell && !cell.querySelector("input, select, textarea");
+  const isText = cell && !cell.querySelector("input:not([type=hidden]), select, textarea");
   return isText ? textOf(cell).slice(0, VALUE_CHARS) : "";
 };
+
+/** @param {string} text */
+const tidy = (text) => text.trim().replace(/\s+/g, " ").replaceAll('"', "'");
 
 /** @type {Record<string, string>} */
 const NAMED_BY = {
@@ -120,21 +123,25 @@ const nameOf = (element, role) => {
   const named = ids.map((/** @type {string} */ id) => scope.getElementById(id));
   const by = named.map((/** @type {any} */ one) => (one ? textOf(one) : "")).join(" ");
   const part = NAMED_BY[role] && element.querySelector(NAMED_BY[role]);
-  const label = element.labels?.[0];
   const isField = FIELDS.includes(role);
-  const name =
-    by.trim() ||
-    element.ariaLabel ||
-    (label && textOf(label)) ||
-    element.alt ||
-    (part && textOf(part)) ||
-    (role === "row" && rowName(element)) ||
-    (TOLD.includes(role) && !isField && (textOf(element) || element.value)) ||
-    element.title ||
-    element.placeholder ||
-    (isField && element.name) ||
-    "";
-  return `${name}`.replace(/\s+/g, " ").replaceAll('"', "'").slice(0, NAME_CHARS);
+  const label = isField && element.labels?.[0];
+  const isText = TOLD.includes(role) && !isField;
+  const titled = isText && element.querySelector("[title], [alt], [aria-label]");
+  const names = [
+    by.trim(),
+    element.getAttribute("aria-label"),
+    label && textOf(label).replace(textOf(element), "").replace(/:$/, ""),
+    ...[element.getAttribute("alt"), part && textOf(part)],
+    role === "row" && rowName(element),
+    isText && (textOf(element) || (element.localName === "input" && element.value)),
+    ...[element.getAttribute("title"), element.getAttribute("placeholder")],
+    titled &&
+      ["title", "alt", "aria-label"]
+        .map((one) => titled.getAttribute(one))
+        .find(Boolean),
+    isField && element.getAttribute("name")
+  ];
+  return tidy(names.find((one) => one) || "").slice(0, NAME_CHARS);
 };
 
 // --- refs ---
@@ -247,8 +254,11 @@ const isPlain = (element) =>
  */
 const ownerOf = (element, isField) => {
   if (isField && element.name) return element.name;
-  const box = pathOf(element).find((one) => /(^|\s)field-/.test(one.className));
-  return box ? /(?:^|\s)field-(\S+)/.exec(box.className)[1] : "";
+  const inline = element.closest(".inline-group[id]");
+  const prefix = inline ? `${inline.id.replace(/-group$/, "")}-0-` : "";
+  const box = element.closest("[class*=field-]");
+  const [, name = ""] = /(?:^|\s)field-(\S+)/.exec(box?.className ?? "") ?? [];
+  return prefix + name;
 };
 
 /** @param {any} field */
@@ -358,9 +368,10 @@ const walk = (element, parts) => {
  * @param {Part[]} parts
  */
 const addText = (text, element, parts) => {
-  if (!text || element.localName === "label" || closestOf(element, KEPT_OUT)) return;
+  if (!/[\p{L}\p{N}]/u.test(text) || element.localName === "label") return;
+  if (closestOf(element, KEPT_OUT)) return;
   const part = partOf(element, "text");
-  part.name = text.replace(/\s+/g, " ").replaceAll('"', "'").slice(0, VALUE_CHARS);
+  part.name = tidy(text).slice(0, VALUE_CHARS);
   parts.push(part);
 };
 

@@ -3,7 +3,7 @@
 
 import { isReported } from "./collectors.js";
 import { isHarmless, pathOf, sendsItself } from "./effects.js";
-import { fillInput, inputsOf, put } from "./fill.js";
+import { chosen, fillInput, inputsOf, put } from "./fill.js";
 import {
   currentSnapshot,
   elementOf,
@@ -13,7 +13,7 @@ import {
   placeOf
 } from "./outline.js";
 
-/** @typedef {{ action: string, ref?: string, value?: any }} Action */
+/** @typedef {{ action: string, ref?: string, value?: string }} Action */
 
 const PART_BYTES = 4000;
 const READ_BYTES = 6000; // of all that is read in a call
@@ -100,13 +100,13 @@ const set = (element, values) => {
   fillInput(type === "checkbox" ? `${name} ${element.value}` : name, values, inputs);
 };
 
-/** @type {Record<string, (element: any, value: any) => void>} */
+/** @type {Record<string, (element: any, value: string) => void>} */
 const FIELD = {
   fill: (element, value) => {
     refuseIf(TICKS.includes(element.type), "is ticked by check");
     refuseIf(element.options, "is chosen from by select");
     refuseIf(!("value" in element), "is an editor, which is for the person");
-    const text = `${value ?? ""}`.replaceAll("\r\n", "\n");
+    const text = value.replaceAll("\r\n", "\n");
     const probe = element.cloneNode();
     probe.value = text;
     refuseIf(probe.value !== text, "does not take this value");
@@ -114,24 +114,21 @@ const FIELD = {
   },
   select: (element, value) => {
     refuseIf(!element.options, "has no options");
-    const wanted = [value].flat().map(String);
-    refuseIf(wanted.length > 1 && !element.multiple, "takes one option");
     const left =
       element.matches(".selector select") && inputsOf(`${element.name}_old`)[0];
     const options = [...element.options, ...(left?.options ?? [])];
-    const found = wanted.map((one) =>
-      options.find(({ text, value: own }) => text.trim() === one || own === one)
+    const found = options.find(
+      (one) => one.text.trim() === value || one.value === value
     );
-    const missing = wanted.filter((_, at) => !found[at] || found[at].disabled);
-    refuseIf(missing.length, `has no option ${missing.join(", ")}`);
+    refuseIf(!found || found.disabled, `has no option “${value}”`);
     set(
       element,
-      found.map((one) => one.value)
+      element.multiple ? [...chosen([element]), found.value] : [found.value]
     );
   },
   check: (element, value) => {
     refuseIf(!TICKS.includes(element.type), "is no box to tick");
-    const isOn = !["false", "off", ""].includes(`${value ?? true}`.toLowerCase());
+    const isOn = !["false", "off", "no"].includes(value.toLowerCase());
     refuseIf(!isOn && element.type === "radio", "is left by ticking another one");
     set(element, isOn ? [element.value] : []);
   }
@@ -170,8 +167,8 @@ const waitFor = async (text) => {
  * @param {boolean} isApproved
  * @param {() => Promise<boolean>} mayGoOn
  */
-const act = async ({ action, ref, value }, isApproved, mayGoOn) => {
-  if (action === "wait_for") return waitFor(`${value ?? ""}`);
+const act = async ({ action, ref, value = "" }, isApproved, mayGoOn) => {
+  if (action === "wait_for") return waitFor(value);
   const found = elementOf(ref);
   refuseIf(!found, GONE);
   refuseIf(!isShown(found), "is not shown now: open what it is in");
@@ -195,7 +192,7 @@ const act = async ({ action, ref, value }, isApproved, mayGoOn) => {
   undisturbed(() => {
     if (isField) FIELD[action](found, value);
     else if (action === "click") pressMouse(found);
-    else pressKey(found, `${value}`);
+    else pressKey(found, value);
   });
   if (!isField) await settle();
 };
