@@ -8,8 +8,8 @@ const WIRED =
   /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|up-|ng-|(data-)?hx-(get|post|put|patch|delete|on|ws|sse)|data-(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$)/;
 const ELSEWHERE = /\.(outside|away|window|document)\b/;
 const OTHERS =
-  "a[href], area[href], button, input, label, select, summary, [contenteditable], [role=button], [role=link], [role=menuitem]";
-const OPENS = "[role=tab], [popovertarget], [aria-expanded], [aria-haspopup]";
+  "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
+const OPENS = "[role=tab],[popovertarget],[aria-expanded],[aria-haspopup]";
 // Of Django's admin: rows of inlines, and what picks a date.
 const OF_DJANGO =
   ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle";
@@ -101,7 +101,8 @@ const leaves = (element) => {
  * @param {any} element
  */
 export const isHarmless = (element) => {
-  if (submits(element) || leaves(element) || element.localName === "label") return false;
+  if (submits(element) || leaves(element) || element.localName === "label")
+    return false;
   const [, ...around] = pathOf(element);
   if (
     around.some(

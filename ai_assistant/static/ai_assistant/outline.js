@@ -36,7 +36,7 @@ const VALUE_CHARS = 300;
 const OPTIONS = 12;
 
 const SKIPPED = [
-  ...["script, style, noscript, template, link, head, option, legend, caption"],
+  ...["script,style,noscript,template,link,head,option,legend,caption"],
   ...[".empty-form, .select2-container, .aia-filled, .aia-highlight-note, #aia"],
   ...["[aria-hidden=true]:not(select)", "input[type=hidden]", IGNORED]
 ].join(", ");
@@ -98,7 +98,8 @@ const rowName = (element) => {
     one.matches("tr, li, article, [role=row], [role=listitem]")
   );
   const cell = row?.querySelector("th, td:not(.action-checkbox)") ?? row;
-  const isText = cell && !cell.querySelector("input:not([type=hidden]), select, textarea");
+  const isText =
+    cell && !cell.querySelector("input:not([type=hidden]), select, textarea");
   return isText ? textOf(cell).slice(0, VALUE_CHARS) : "";
 };
 
@@ -221,7 +222,7 @@ export const elementOf = (ref) => {
 export const placeOf = (ref) => {
   const element = refs.get(ref)?.held.deref();
   const around = element?.isConnected ? pathOf(element) : [];
-  const part = around.find((one) => one.matches("tr, fieldset, dialog, form, main"));
+  const part = around.find((one) => one.matches("tr,fieldset,dialog,form,main"));
   return (
     part ?? document.querySelector("dialog[open], main, #content") ?? document.body
   );
@@ -454,6 +455,10 @@ const linesOf = (parts, lines = [], depth = 0) => {
   }
   return lines;
 };
+
+/** @param {string} [ref] of a part, or of what was in it */
+export const outlineAt = (ref) =>
+  outline(ref ? (elementOf(ref) ?? placeOf(ref)) : document.body);
 
 /**
  * Returns the outline of a part of the page, for the server to mask.

@@ -3,7 +3,6 @@
 
 import { fieldValue, isReported, isWithheld, textOf } from "./collectors.js";
 import { isChanged } from "./dirty.js";
-import { elementOf, outline, placeOf } from "./outline.js";
 import { root } from "./root.js";
 
 const MOST = 150; // fields
@@ -84,10 +83,7 @@ const list = () => {
   };
 };
 
-/** @param {{ mode?: string, ref?: string }} [wanted] */
-export const pageState = ({ mode = "", ref = "" } = {}) => {
-  if (mode === "outline" || ref)
-    return outline(ref ? (elementOf(ref) ?? placeOf(ref)) : document.body);
+export const pageState = () => {
   const state = { heading: textsOf("#content h1, h1")[0], title: document.title };
   if (isWithheld()) return state;
   return {

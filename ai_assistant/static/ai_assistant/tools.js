@@ -174,7 +174,10 @@ const act = async (values, call) => {
 const BUILT_IN = {
   navigate_to: navigate,
   highlight,
-  get_page_state: async (values) => (await import("./page_state.js")).pageState(values),
+  get_page_state: async ({ mode, ref }) =>
+    mode || ref
+      ? (await import("./outline.js")).outlineAt(ref)
+      : (await import("./page_state.js")).pageState(),
   page_action: act,
   fill_form: async (values) => (await import("./fill.js")).fillForm(values)
 };
