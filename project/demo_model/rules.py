@@ -272,8 +272,6 @@ def press(match: re.Match[str], done: list[Outcome]) -> Reply:
     steps = {one.call.name: one for one in done}
     if "page_action" in steps:
         return Reply(text="That is how the page is now.")
-    if "find_tools" not in steps:
-        return Reply(call=Call(name="find_tools", arguments={"query": "page_action"}))
     if "get_page_state" not in steps:
         return Reply(call=Call(name="get_page_state", arguments={"mode": "outline"}))
     name, state = cleaned(match["name"]), steps["get_page_state"].data or {}

@@ -17,6 +17,22 @@ const FROM = "[hx-trigger*='from:'], [data-hx-trigger*='from:']";
 const TICKS = ["checkbox", "radio"];
 
 /**
+ * Returns a getter of its own: an input of a form may hide that of the form by its name.
+ *
+ * @param {object} kind
+ * @param {string} name
+ * @returns {(one: any) => any}
+ */
+const getter = (kind, name) => {
+  const { get } = Object.getOwnPropertyDescriptor(kind, name);
+  return (one) => get.call(one);
+};
+const parentOf = getter(Node.prototype, "parentElement");
+const slotOf = getter(Element.prototype, "assignedSlot");
+/** @param {any} one */
+const hostOf = (one) => /** @type {any} */ (Node.prototype.getRootNode.call(one)).host;
+
+/**
  * Returns what an event on an element passes: across slots and open shadow roots too.
  *
  * @param {any} element
@@ -24,13 +40,10 @@ const TICKS = ["checkbox", "radio"];
  */
 export const pathOf = (element) => {
   const passed = [];
-  for (let one = element; one; )
-    one = passed.push(one) && (one.assignedSlot ?? one.parentElement ?? hostOf(one));
+  for (let one = element; one; one = slotOf(one) ?? parentOf(one) ?? hostOf(one))
+    passed.push(one);
   return passed;
 };
-
-/** @param {any} node */
-const hostOf = (node) => node.getRootNode().host ?? null;
 
 /** @param {Element} element */
 const isWired = (element) =>

@@ -154,6 +154,14 @@ let path = "";
 const refs = new Map();
 /** @type {WeakMap<Element, string>} */
 let known = new WeakMap();
+/** @type {WeakMap<Element, number>} */
+const forms = new WeakMap();
+
+/** @param {any} form */
+const numberOf = (form) => {
+  if (!forms.has(form)) forms.set(form, ++count);
+  return forms.get(form);
+};
 
 /** Returns the id of the page as it is; another address begins anew. */
 export const currentSnapshot = () => {
@@ -174,7 +182,7 @@ export const currentSnapshot = () => {
  * @param {string} name
  */
 const printOf = (element, role, name) => {
-  const form = PRESSED.includes(role) && element.form;
+  const form = element.localName !== "form" && element.form;
   const does = element
     .getAttributeNames()
     .filter((/** @type {string} */ one) => DOES.includes(one) || one.includes("hx-"))
@@ -182,7 +190,12 @@ const printOf = (element, role, name) => {
   return JSON.stringify([
     ...[role, name, rowName(element), ...does],
     element.localName === "button" && element.value,
-    form && [form.getAttribute("action"), form.getAttribute("method")]
+    form && numberOf(form),
+    form &&
+      PRESSED.includes(role) && [
+        form.getAttribute("action"),
+        form.getAttribute("method")
+      ]
   ]);
 };
 
@@ -340,7 +353,8 @@ const walk = (element, parts) => {
   if (element.matches(PRIVATE)) return void parts.push(partOf(element, "private"));
   if (isHiddenBox(element) && element.matches("input, select, button, a, p, label"))
     return;
-  if (TOLD.includes(role)) {
+  const isWhole = TOLD.includes(role) && (role !== "heading" || isPlain(element));
+  if (isWhole) {
     const part = partOf(element, role);
     part.state = stateOf(element, role);
     if (isField) addField(element, part);

@@ -19,7 +19,7 @@ const PART_BYTES = 4000;
 const READ_BYTES = 6000; // of all that is read in a call
 const SETTLED_MS = 400; // by then a page that is left has begun to go
 const LEFT_MS = 30_000;
-const WAITED_MS = 8000;
+const WAITED_MS = 20_000; // in a call
 const KEYS = /^(Escape|Tab|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right))$/;
 const TICKS = ["checkbox", "radio"];
 const TYPED = "input, textarea, select, [contenteditable]";
@@ -155,11 +155,13 @@ const appears = (text) =>
     ([, , , name, , , of]) => !of && name.includes(text)
   );
 
+let waitsUntil = 0;
+
 /** @param {string} text */
 const waitFor = async (text) => {
   refuseIf(!text, "needs the text to wait for");
-  for (const end = Date.now() + WAITED_MS; !appears(text); await sleep(300))
-    refuseIf(Date.now() > end, `“${text}” did not appear`);
+  for (; !appears(text); await sleep(300))
+    refuseIf(Date.now() > waitsUntil, `“${text}” did not appear`);
 };
 
 /**
@@ -194,7 +196,7 @@ const act = async ({ action, ref, value = "" }, isApproved, mayGoOn) => {
     else if (action === "click") pressMouse(found);
     else pressKey(found, value);
   });
-  if (!isField) await settle();
+  if (!isField && !KEYS.test(value)) await settle();
 };
 
 /**
@@ -205,6 +207,7 @@ const act = async ({ action, ref, value = "" }, isApproved, mayGoOn) => {
  */
 export const pageAction = async ({ snapshot, actions, approved }, mayGoOn) => {
   isLeaving = false;
+  waitsUntil = Date.now() + WAITED_MS;
   /** @type {{ action: number, error: string } | null} */
   let failed = null;
   let done = 0;
