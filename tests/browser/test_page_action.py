@@ -333,6 +333,20 @@ HARMLESS = {
     "hx-headers": '<div hx-headers="{}"><details><summary data-t>M</summary></details></div>',
 }  # fmt: skip
 
+# Not even with approval.
+NOT_FILLED_IN = {
+    "read-only": ('<input readonly data-t>', "is read-only"),
+    "disabled": ('<fieldset disabled><input data-t></fieldset>', "is disabled"),
+    "password": ('<input type="password" data-t>', "not told"),
+    "secret": ('<input name="api_key" data-t>', "not told"),
+    "file": ('<input type="file" data-t>', "not told"),
+    "hidden": ('<input type="hidden" data-t>', "not told"),
+    "not shown": ('<details><summary>A</summary><input data-t></details>', "not told"),
+    "private": ('<p data-aia-private><input data-t></p>', "not told"),
+    "no number": ('<input type="number" data-t>', "does not take this value"),
+    "editor": ('<p contenteditable data-t>x</p>', "is an editor"),
+}  # fmt: skip
+
 PRESS = """async ([html, action, value, approved]) => {
   const { outline } = await import("/static/ai_assistant/outline.js");
   const { pageAction } = await import("/static/ai_assistant/page_action.js");
@@ -386,6 +400,11 @@ def test_what_may_change_something_waits_for_approval(
             assert not found["asks"]
             assert found["failed"] == ""
             assert found["heard"]
+    for name, (html, says) in NOT_FILLED_IN.items():
+        with subtests.test(f"not filled in: {name}"):
+            found = told(html, "fill", approved=True)
+            assert found["heard"] == []
+            assert says in found.get("failed", "not told")
     regular.watch.take()  # the policy refuses to compile the handlers
     with subtests.test("approved, it happens once"):
         found = told(DANGEROUS["submit"], approved=True)

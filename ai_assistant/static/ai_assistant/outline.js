@@ -487,7 +487,10 @@ export const outline = (around = document.body, most = BYTES) => {
   if (isWithheld()) return { ...of, lines: [] };
   walk(around, parts);
   fold(parts, most);
-  const lines = linesOf(parts);
-  while (JSON.stringify(lines).length > REPORT_CHARS) lines.pop();
+  let left = most === Infinity ? most : REPORT_CHARS;
+  const lines = linesOf(parts).filter((line) => {
+    left -= JSON.stringify(line).length + 1;
+    return left > 0;
+  });
   return { ...of, lines };
 };

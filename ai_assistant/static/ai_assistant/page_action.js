@@ -12,6 +12,7 @@ import {
   outline,
   placeOf
 } from "./outline.js";
+import { root } from "./root.js";
 
 /** @typedef {{ action: string, ref?: string, value?: string }} Action */
 
@@ -199,13 +200,13 @@ const act = async ({ action, ref, value = "" }, isApproved, mayGoOn) => {
   if (!isField && !KEYS.test(value)) await settle();
 };
 
+/** @typedef {{ snapshot: string, actions: Action[], approved: boolean }} Wanted */
+
 /**
- * Carries out actions in order, up to the first that fails; tells how the page is then.
- *
- * @param {{ snapshot: string, actions: Action[], approved: boolean }} wanted
+ * @param {Wanted} wanted
  * @param {() => Promise<boolean>} mayGoOn
  */
-export const pageAction = async ({ snapshot, actions, approved }, mayGoOn) => {
+const carryOut = async ({ snapshot, actions, approved }, mayGoOn) => {
   isLeaving = false;
   waitsUntil = Date.now() + WAITED_MS;
   /** @type {{ action: number, error: string } | null} */
@@ -224,6 +225,9 @@ export const pageAction = async ({ snapshot, actions, approved }, mayGoOn) => {
   }
   const read = actions.slice(0, done).filter(({ action }) => action === "read");
   const { ref } = actions[Math.min(done, actions.length - 1)];
+  const isTyping = !root.contains(document.activeElement);
+  if (!(isTyping && document.activeElement.matches(TYPED)))
+    elementOf(ref)?.scrollIntoView({ block: "nearest" });
   return {
     ...outline(isThere ? placeOf(ref) : document.body, PART_BYTES),
     done,
@@ -233,4 +237,20 @@ export const pageAction = async ({ snapshot, actions, approved }, mayGoOn) => {
       .filter((element) => element)
       .map((element) => outline(element, READ_BYTES / read.length).lines)
   };
+};
+
+/** @type {Promise<any>} */
+let last = Promise.resolve();
+
+/**
+ * Carries out actions in order, up to the first that fails; tells how the page is then.
+ * Another call waits for its turn.
+ *
+ * @param {Wanted} wanted
+ * @param {() => Promise<boolean>} mayGoOn
+ */
+export const pageAction = (wanted, mayGoOn) => {
+  const run = () => carryOut(wanted, mayGoOn);
+  last = last.then(run, run);
+  return last;
 };

@@ -263,3 +263,10 @@ class TestSize:
 
         assert len(tools_of(scope)) >= len(told) > 0
         assert sum(map(schema_chars, told)) <= conf.get("LIMITS", "TOOL_SCHEMA_CHARS")
+
+    def test_tools_of_the_page_leave_room_for_those_of_an_api(self):
+        """Both have 4 KB together."""
+        names = ("fill_form", "get_page_state", "highlight", "navigate_to")
+        tools = map(registry.tool, (*names, "page_action"))
+
+        assert sum(map(schema_chars, tools)) <= 3_250
