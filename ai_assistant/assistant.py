@@ -10,11 +10,12 @@ from ai_assistant.tools import ask_user, followups, plan
 from ai_assistant.tools.data.reading import aggregate, describe, read, related, search
 from ai_assistant.tools.data.writing import action, bulk, change, delete
 from ai_assistant.tools.page import (
-    browser_tools,
     fill_form,
+    find_pages,
     navigate,
     page_action,
     page_state,
+    tour,
 )
 
 loop("default")(run_loop)

@@ -33,6 +33,7 @@ BUILT_IN = {
     "get_skill",
     "undo_changes",
     "fill_form",
+    "find_pages",
     "find_tools",
     "get_page_state",
     "highlight",
@@ -53,6 +54,7 @@ BUILT_IN = {
     "ask_agent",
     "read_result",
     "save_memory",
+    "show_tour",
     "suggest_followups",
     "update_plan",
 }

@@ -56,6 +56,8 @@ AT_ONCE = {FOLDER / "boot.js", *reached(FOLDER / "panel.js")}
 # Fetched by the first call of a tool of the page, and what each brings.
 FIRST_CALLS = {
     "page_state.js": 1_200,
+    "highlight.js": 900,
+    "tour.js": 1_900,
     "fill.js": 3_000,
     "outline.js": 5_600,
     "page_action.js": 9_700,
