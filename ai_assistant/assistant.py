@@ -13,6 +13,7 @@ from ai_assistant.tools.page import (
     fill_form,
     find_pages,
     navigate,
+    page_action,
     page_state,
     tour,
 )

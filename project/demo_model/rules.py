@@ -175,6 +175,26 @@ def open_list(match: re.Match[str], done: list[Outcome]) -> Reply:
     return Reply(call=Call(name="navigate_to", arguments=arguments))
 
 
+@rule(r"(?:click|press)\s+(?:on\s+)?(?:the\s+)?(?P<name>.{1,60}?)(?:\s+button)?$")
+def press(match: re.Match[str], done: list[Outcome]) -> Reply:
+    steps = {one.call.name: one for one in done}
+    if "page_action" in steps:
+        return Reply(text="That is how the page is now.")
+    if "get_page_state" not in steps:
+        return Reply(call=Call(name="get_page_state", arguments={"mode": "outline"}))
+    name, state = cleaned(match["name"]), steps["get_page_state"].data or {}
+    line = rf'^ *(e\d+) [a-z]+ "{re.escape(name)}"(.*)$'
+    found = re.search(line, state.get("outline", ""), re.IGNORECASE | re.MULTILINE)
+    if found is None:
+        return Reply(text=f"The page shows nothing called “{name}”.")
+    arguments = {
+        "snapshot": state["snapshot"],
+        "actions": [{"action": "click", "ref": found[1]}],
+        "ask": found[2].endswith("asks"),
+    }
+    return Reply(call=Call(name="page_action", arguments=arguments))
+
+
 @rule(r"publish\s+(?P<reference>.+)$")
 def publish(match: re.Match[str], done: list[Outcome]) -> Reply:
     return on_questionnaire(match["reference"], done, tool="publish_questionnaire")

@@ -38,6 +38,7 @@ BUILT_IN = {
     "get_page_state",
     "highlight",
     "navigate_to",
+    "page_action",
     "list_models",
     "describe_model",
     "search_objects",

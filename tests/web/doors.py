@@ -33,7 +33,10 @@ OWN = {
     *("owner", "epoch", "lease_until", "running_s", "next_seq"),
 }
 # Of the panel.
-OF_PAGE = ("fill_form", "get_page_state", "highlight", "navigate_to", "show_tour")
+OF_PAGE = (
+    *("fill_form", "get_page_state", "highlight", "navigate_to", "page_action"),
+    "show_tour",
+)
 COUNTED = ("step", "rowchange")  # their ids are numbers
 IDS = re.compile(r"\b[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\b")
 MARKERS = re.compile(r"agui-[0-9a-f]{12}")

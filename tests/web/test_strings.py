@@ -33,6 +33,27 @@ NOT_FOR_PEOPLE = {
     # to the model
     "rows of ${prefix} were added",
     "the page is another one now",
+    "not looked into",
+    "never read",
+    "may change something: call again with ask=true, then the person is asked",
+    "is not there any more, or not what it was: take a ref of the new outline",
+    "is of another page: take a ref of the new outline",
+    "is for the person alone",
+    "is read-only",
+    "is being typed in by the person, and left alone",
+    "is ticked by check",
+    "is chosen from by select",
+    "is an editor, which is for the person",
+    "does not take this value",
+    "has no options",
+    "has no option “${value}”",
+    "is no box to tick",
+    "is left by ticking another one",
+    "needs the text to wait for",
+    "“${text}” did not appear",
+    "is not shown now: open what it is in",
+    "is disabled",
+    "was stopped",
 }
 
 

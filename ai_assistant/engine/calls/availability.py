@@ -31,6 +31,7 @@ from ai_assistant.tools.followups import suggest_followups
 from ai_assistant.tools.model_schema import model_schema, schema_chars
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
 from ai_assistant.tools.page.fill_form import FILL_FORM, FORM_PAGES
+from ai_assistant.tools.page.page_action import PAGE_ACTION
 from ai_assistant.tools.page.page_state import GET_PAGE_STATE
 from ai_assistant.tools.result import READ_RESULT
 from ai_assistant.tools.summary import found
@@ -50,7 +51,7 @@ ALWAYS_TOLD = frozenset(
     | {"search_objects", "get_object", "change_object"}
 )
 BUILT_IN_CHARS = (
-    6_000  # of the schemas of built-in tools; half of what there is, if more
+    8_000  # of the schemas of built-in tools; half of what there is, if more
 )
 # Of the built-in tools the last to be told.
 SELDOM = frozenset(
@@ -58,6 +59,7 @@ SELDOM = frozenset(
         "undo_changes",
         FILL_FORM,  # but where there is a form
         GET_PAGE_STATE,
+        PAGE_ACTION,
         "save_memory",
         "highlight",
         "object_history",

@@ -28,6 +28,7 @@ from ai_assistant.tools.data.access.sites import user_on_site
 from ai_assistant.tools.data.reading.pointing import pointed_items
 from ai_assistant.tools.page.fill_form import FILL_FORM
 from ai_assistant.tools.page.navigate import NAVIGATE_TO, navigation_result
+from ai_assistant.tools.page.page_action import PAGE_ACTION, page_action_result
 from ai_assistant.tools.page.page_state import GET_PAGE_STATE, page_state
 from ai_assistant.types import (
     JSON,
@@ -45,7 +46,10 @@ logger = logging.getLogger("ai_assistant")
 RESULTS: dict[str, Callable[[RunContext, str, JSON], dict[str, JSON]]] = {
     NAVIGATE_TO: navigation_result,
     GET_PAGE_STATE: page_state,
+    PAGE_ACTION: page_action_result,
 }
+# What is not done where nothing may be changed, although it writes nothing.
+BOUND = frozenset({FILL_FORM, PAGE_ACTION})
 
 MODELS_HERE = "On this page the tools for rows work with these models only: %s."
 
@@ -155,7 +159,7 @@ class RunScope:
 
     def locks(self, tool: ToolDefinition) -> ReadOnly | None:
         """Return what `tool` may not change; None if it does not write at all."""
-        is_bound = tool.effect in WRITING or tool.name == FILL_FORM
+        is_bound = tool.effect in WRITING or tool.name in BOUND
         return self.read_only if is_bound else None
 
 

@@ -20,9 +20,9 @@ const FIELD_CHARS = 1000;
 const SELECTION_CHARS = 2000;
 
 // What a page marks so is never read, or only said to be there.
-const IGNORED = "[data-aia-ignore]";
-const PRIVATE = "[data-aia-private]";
-const KEPT_OUT = `${IGNORED}, ${PRIVATE}`;
+export const IGNORED = "[data-aia-ignore]";
+export const PRIVATE = "[data-aia-private]";
+export const KEPT_OUT = `${IGNORED}, ${PRIVATE}`;
 
 /** @param {string} text */
 const collapse = (text) => text.trim().replace(/\s+/g, " ");
@@ -33,7 +33,7 @@ const collapse = (text) => text.trim().replace(/\s+/g, " ");
  * @param {Node} node
  * @param {string} marks
  */
-const closestOf = (node, marks) =>
+export const closestOf = (node, marks) =>
   (node instanceof Element ? node : node.parentElement)?.closest(marks);
 
 /** @param {Node} node */

@@ -1,11 +1,9 @@
 // Fills in the form of the page. Each field is marked, and can be taken back: nothing is
 // saved until the person saves.
 
+import { sendsItself } from "./effects.js";
 import { byId, cloneTemplate, root, translate } from "./root.js";
 
-const SENDS = ["get", "post", "put", "patch", "delete"]
-  .flatMap((verb) => [`[hx-${verb}]`, `[data-hx-${verb}]`])
-  .join();
 // Of Django and Unfold, Grappelli, nested-admin.
 const ADDS = ".add-row a, a.add-row, .grp-add-handler, .djn-add-handler";
 const TICKS = ["checkbox", "radio"];
@@ -18,7 +16,7 @@ const TICKS = ["checkbox", "radio"];
  * @param {string} name
  * @returns {any[]}
  */
-const inputsOf = (name) =>
+export const inputsOf = (name) =>
   [...document.getElementsByName(name)].filter(
     (input) => /** @type {any} */ (input).form && !root.contains(input)
   );
@@ -30,7 +28,7 @@ const leftBox = (input) => input.options && inputsOf(`${input.name}_old`)[0];
  * @param {any[]} inputs
  * @returns {string[]}
  */
-const chosen = (inputs) =>
+export const chosen = (inputs) =>
   inputs.flatMap((input) => {
     if (TICKS.includes(input.type)) return input.checked ? input.value : [];
     if (!input.options) return input.value;
@@ -82,7 +80,7 @@ const write = (input, value) => {
  * @param {string[]} values
  * @param {Record<string, string>} [texts]
  */
-const put = (inputs, values, texts = {}) => {
+export const put = (inputs, values, texts = {}) => {
   inputs.forEach((input, at) => {
     if (TICKS.includes(input.type)) input.checked = values.includes(input.value);
     else if (input.options) choose(input, values, texts);
@@ -157,6 +155,18 @@ const fill = ({ name, values, texts }, inputs) => {
   filled.set(name, end);
 };
 
+/**
+ * Fills in some inputs of the page, as one field that can be taken back.
+ *
+ * @param {string} name
+ * @param {string[]} values
+ * @param {any[]} inputs
+ */
+export const fillInput = (name, values, inputs) => {
+  fill({ name, label: "", values, texts: {} }, inputs);
+  tell();
+};
+
 /** @param {Record<string, number[]>} rows */
 const addRows = (rows) => {
   for (const [prefix, [there, wanted]] of Object.entries(rows)) {
@@ -185,7 +195,7 @@ export const fillForm = ({ page, fields, rows }) => {
     const name = field.label || field.name;
     if (!inputs.length) told.not_on_page.push(name);
     else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);
-    else if (inputs.some((input) => input.closest(SENDS))) told.sends_itself.push(name);
+    else if (inputs.some(sendsItself)) told.sends_itself.push(name);
     else {
       fill(field, inputs);
       told.filled.push(name);

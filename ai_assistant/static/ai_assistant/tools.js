@@ -120,6 +120,23 @@ const navigate = async ({ path, title }, call) => {
   return new Promise(() => {}); // the new page reports
 };
 
+/**
+ * @param {any} values
+ * @param {BrowserCall} call
+ */
+const act = async (values, call) => {
+  // What is left for another page is reported by that.
+  const keep = () =>
+    write("sessionStorage", GOING, JSON.stringify({ ...call, arguments: null, tab }));
+  addEventListener("pagehide", keep);
+  try {
+    const mayGoOn = async () => Boolean((await claim(call)).go);
+    return await (await import("./page_action.js")).pageAction(values, mayGoOn);
+  } finally {
+    removeEventListener("pagehide", keep);
+  }
+};
+
 // --- one call ---
 
 /** @type {Record<string, PageTool["handler"]>} */
@@ -127,7 +144,11 @@ const BUILT_IN = {
   navigate_to: navigate,
   highlight: async (values) => (await import("./highlight.js")).highlight(values),
   show_tour: async (values) => (await import("./tour.js")).startTour(values),
-  get_page_state: async () => (await import("./page_state.js")).pageState(),
+  get_page_state: async ({ mode, ref }) =>
+    mode || ref
+      ? (await import("./outline.js")).outlineAt(ref)
+      : (await import("./page_state.js")).pageState(),
+  page_action: act,
   fill_form: async (values) => (await import("./fill.js")).fillForm(values)
 };
 

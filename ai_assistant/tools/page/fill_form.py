@@ -107,8 +107,8 @@ def _inputs(page: FormSubmission, before: QueryDict) -> Iterable[dict[str, JSON]
     for name in dict.fromkeys([*given, *after]):
         owner = _owner(name, given)
         is_removed = name.endswith(f"-{DELETION_FIELD_NAME}") and name not in before
-        if not (owner or is_removed):
-            continue
+        if not (owner or is_removed) or (name not in after and f"{name}_0" in after):
+            continue  # of a field of several inputs only these are there
         yield {
             "name": name,
             "label": given.get(owner, ""),

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from django.contrib.admin import AdminSite
 from django.utils.translation import gettext_lazy as _
@@ -23,6 +23,7 @@ from ai_assistant.tools.data.access.visibility import is_open_path
 from ai_assistant.tools.data.writing.harvest import PageForm, page_form
 from ai_assistant.tools.data.writing.posting import is_secret
 from ai_assistant.tools.page.fill_form import FORM_PAGES
+from ai_assistant.tools.page.outline import outline_text
 from ai_assistant.types import JSON, RunContext
 
 GET_PAGE_STATE = "get_page_state"
@@ -38,12 +39,48 @@ ROW = re.compile(r"-(\d+|empty)(?=-|$)")  # the number of a row in the name of a
     shared=True,
     label=_("Look at the page"),
 )
-def get_page_state() -> None:
+def get_page_state(mode: Literal["", "outline"] = "", ref: str = "") -> None:
     """
     Look at the open page as the user has it, with what is typed and not saved.
 
     Tells fields with values, errors and choices; a list with its filters; messages, buttons.
+
+    mode: "outline" tells all that can be pressed, with refs for page_action
+    ref: of a part that the outline has folded
     """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageRules:
+    """What of a page may be told."""
+
+    is_kept: Callable[[str], bool] = is_secret_name  # of the value of an input
+    is_text_kept: Callable[[str], bool] = is_secret_name  # of a text of a field
+    has_rows: bool = True  # of its list
+
+
+def page_rules(context: RunContext, path: str) -> PageRules | None:
+    """Return what of the page at `path` may be told; None if nothing but its title."""
+    page = find_page(path)
+    if page is None or page.model_admin is None:
+        return PageRules()
+    if is_withheld(page):
+        return None
+    try:
+        access = _access(context, page)
+        has_rows = is_open_path(access, _first_column(access))
+        if page.info.action not in FORM_PAGES:
+            # A row of a list has "form-0-title".
+            columns = _Columns(access)
+            return PageRules(
+                is_kept=columns.is_kept, is_text_kept=columns.is_kept, has_rows=has_rows
+            )
+        form = _FormInputs(access, dict(_inputs(access.site, _page_form(page, access))))
+    except (ModelRetry, ToolFailed):  # the tools on rows do not show it either
+        return None
+    return PageRules(
+        is_kept=form.is_kept, is_text_kept=form.is_text_kept, has_rows=has_rows
+    )
 
 
 def page_state(context: RunContext, path: str, reported: JSON) -> dict[str, Any]:
@@ -54,21 +91,20 @@ def page_state(context: RunContext, path: str, reported: JSON) -> dict[str, Any]
     the name of a secret; what the admin of the site says is known here only.
     """
     state: dict[str, Any] = dict(reported) if isinstance(reported, dict) else {}
-    page = find_page(path)
-    is_kept: Callable[[str], bool] = is_secret_name
-    if page is not None and page.model_admin is not None:
-        if is_withheld(page):
-            return _withheld(state)
-        try:
-            access = _access(context, page)
-            is_kept = _kept_inputs(page, access)
-        except (ModelRetry, ToolFailed):  # the tools on rows do not show it either
-            return _withheld(state)
-        if not is_open_path(access, _first_column(access)):
-            state["list"] = _without_rows(state.get("list"))
+    rules = page_rules(context, path)
+    if rules is None:
+        return _withheld(state)
+    if "lines" in state:
+        return {
+            "title": str(state.get("title", "")),
+            "snapshot": str(state.get("snapshot", "")),
+            "outline": outline_text(path, state["lines"], rules),
+        }
+    if not rules.has_rows:
+        state["list"] = _without_rows(state.get("list"))
     if isinstance(fields := state.get("fields"), list):
         state["fields"] = [
-            _masked(field) if is_kept(str(field.get("name", ""))) else field
+            _masked(field) if rules.is_kept(str(field.get("name", ""))) else field
             for field in fields
             if isinstance(field, dict)
         ]
@@ -101,25 +137,47 @@ def _access(context: RunContext, page: SitePage) -> AdminAccess:
     return find_access(here, model, perm="add" if page.info.action == "add" else "")
 
 
-def _kept_inputs(page: SitePage, access: AdminAccess) -> Callable[[str], bool]:
-    """Return what tells of the name of an input whether its value is kept back."""
-    if page.info.action not in FORM_PAGES:
-        # A row of a list has "form-0-title".
-        return lambda name: not is_open_path(access, name.rpartition("-")[2])
+def _page_form(page: SitePage, access: AdminAccess) -> PageForm:
     if page.info.action == "add":
-        form = page_form(access.at_page("add"), None)
-    else:
-        obj = find_object(access, page.info.object_id)
-        form = page_form(access.at_object(obj.pk), obj)
-    known = dict(_inputs(access.site, form))
+        return page_form(access.at_page("add"), None)
+    obj = find_object(access, page.info.object_id)
+    return page_form(access.at_object(obj.pk), obj)
 
-    def is_kept(name: str) -> bool:
-        own = ROW.sub("-N", name)
-        head, _line, number = own.rpartition("_")  # "at_0" is a part of "at"
-        found = known.get(own, known.get(head) if number.isdigit() else None)
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The inputs and cells of a list. A row has "form-0-title"."""
+
+    access: AdminAccess
+
+    def is_kept(self, name: str) -> bool:
+        return not is_open_path(self.access, name.rpartition("-")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class _FormInputs:
+    """The inputs of a form and its inlines, and whether they are kept back."""
+
+    access: AdminAccess
+    known: dict[str, bool]
+
+    def is_kept(self, name: str) -> bool:
+        own, found = self._found(name)
         return is_secret_name(own) if found is None else found
 
-    return is_kept
+    def is_text_kept(self, name: str) -> bool:
+        """Return the same of a text: one of an inline has "sections-0-title"."""
+        own, found = self._found(name)
+        if found is not None:
+            return found
+        return own != name or not is_open_path(self.access, name)
+
+    def _found(self, name: str) -> tuple[str, bool | None]:
+        own = ROW.sub("-N", name)
+        head, _line, number = own.rpartition("_")  # "at_0" is a part of "at"
+        return own, self.known.get(
+            own, self.known.get(head) if number.isdigit() else None
+        )
 
 
 def _inputs(
@@ -131,6 +189,7 @@ def _inputs(
         yield own, is_closed or is_secret(page.form, name)
     for formset in page.formsets:
         is_hidden = is_closed or is_closed_inline(site, formset.inline)
+        yield ROW.sub("-N", f"{formset.prefix}-0-"), is_hidden  # what its rows are
         for row in (*formset.rows[:1], *formset.extra[:1], formset.empty):
             if row is not None:
                 yield from _inputs(site, row, is_closed=is_hidden)

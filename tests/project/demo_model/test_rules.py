@@ -437,3 +437,21 @@ class TestPage:
 
         assert said.call[0] == "navigate_to"
         assert said.call[1]["filters"] == {"status": "draft"}
+
+    @pytest.mark.parametrize(("name", "asks"), [("Save", True), ("Variables", False)])
+    async def test_presses_what_the_page_shows(self, talk, name, asks):
+        looked = (await talk.say(f"Press the {name} button")).call
+        outline = 'e1 form ""\n  e2 summary "Variables"\n  e3 button "Save" asks'
+
+        said = await talk.result({"snapshot": "a1", "outline": outline})
+
+        assert looked == ("get_page_state", {"mode": "outline"})
+        ref = "e3" if asks else "e2"
+        assert said.call == (
+            "page_action",
+            {
+                "snapshot": "a1",
+                "actions": [{"action": "click", "ref": ref}],
+                "ask": asks,
+            },
+        )

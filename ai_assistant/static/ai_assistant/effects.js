@@ -1,0 +1,136 @@
+// What a click on an element may do, or typing into a field: as far as that is known
+// without doing it. What is not known to change nothing is asked about.
+
+const EFFECT = "data-aia-effect"; // "ui": changes nothing; "asks": sends what is typed
+
+// Attributes with which a page listens, and what htmx and its like send by.
+const WIRED =
+  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|up-|ng-|(data-)?hx-(get|post|put|patch|delete|on|ws|sse)|data-(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$)/;
+const ELSEWHERE = /\.(outside|away|window|document)\b/;
+const OTHERS =
+  "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
+const OPENS = "[role=tab],[popovertarget],[aria-expanded],[aria-haspopup]";
+// Of Django's admin: rows of inlines, and what picks a date.
+const OF_DJANGO =
+  ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle";
+const FROM = "[hx-trigger*='from:'], [data-hx-trigger*='from:']";
+const TICKS = ["checkbox", "radio"];
+
+/**
+ * Returns a getter of its own: an input of a form may hide that of the form by its name.
+ *
+ * @param {object} kind
+ * @param {string} name
+ * @returns {(one: any) => any}
+ */
+const getter = (kind, name) => {
+  const { get } = Object.getOwnPropertyDescriptor(kind, name);
+  return (one) => get.call(one);
+};
+const parentOf = getter(Node.prototype, "parentElement");
+const slotOf = getter(Element.prototype, "assignedSlot");
+/** @param {any} one */
+const hostOf = (one) => /** @type {any} */ (Node.prototype.getRootNode.call(one)).host;
+
+/**
+ * Returns what an event on an element passes: across slots and open shadow roots too.
+ *
+ * @param {any} element
+ * @returns {Element[]}
+ */
+export const pathOf = (element) => {
+  const passed = [];
+  for (let one = element; one; one = slotOf(one) ?? parentOf(one) ?? hostOf(one))
+    passed.push(one);
+  return passed;
+};
+
+/** @param {Element} element */
+const isWired = (element) =>
+  element.getAttributeNames().some((name) => WIRED.test(name) && !ELSEWHERE.test(name));
+
+/** @param {Element} element */
+const isCustom = (element) => element.localName.includes("-");
+
+/**
+ * Tells whether an element of htmx waits for what happens to this field.
+ *
+ * @param {Element} field
+ */
+const isWatched = (field) =>
+  [...document.querySelectorAll(FROM)].some((one) => {
+    const trigger =
+      one.getAttribute("hx-trigger") ?? one.getAttribute("data-hx-trigger");
+    return (
+      [...trigger.matchAll(/from:\s*\(?([^\s,)]+)/g)].some(([, from]) => {
+        try {
+          return field.closest(from);
+        } catch {
+          return true;
+        }
+      }) || /from:\s*\(?(document|window|closest|find|next|previous)/.test(trigger)
+    );
+  });
+
+/** @param {Element} around */
+const sendsFields = (around) => {
+  if (around.getAttribute(EFFECT) === "asks") return true;
+  // A form is sent when it is submitted, unless it says otherwise.
+  const isPlain =
+    around.localName === "form" &&
+    !/hx-trigger/.test(around.getAttributeNames().join());
+  return around
+    .getAttributeNames()
+    .some(
+      (name) =>
+        WIRED.test(name) &&
+        !ELSEWHERE.test(name) &&
+        !(isPlain && /^(data-)?hx-(?!on)/.test(name))
+    );
+};
+
+/**
+ * Tells whether a field is sent by itself when it is changed.
+ *
+ * @param {any} field
+ */
+export const sendsItself = (field) =>
+  [...pathOf(field), ...(field.form ? pathOf(field.form) : [])].some(sendsFields) ||
+  isWatched(field);
+
+/** @param {any} element */
+const submits = (element) =>
+  element.type === "image" || (element.form && /^(submit|reset)$/.test(element.type));
+
+/** @param {Element} element */
+const leaves = (element) => {
+  const href = element.getAttribute("href") ?? element.getAttribute("xlink:href");
+  return href !== null && !/^#[\w-]*$/.test(href);
+};
+
+/**
+ * Tells whether it is known that a click on an element changes nothing.
+ *
+ * @param {any} element
+ */
+export const isHarmless = (element) => {
+  if (submits(element) || leaves(element) || element.localName === "label")
+    return false;
+  const [, ...around] = pathOf(element);
+  if (
+    around.some(
+      (one) => one.matches(OTHERS) && /** @type {any} */ (one).control !== element
+    )
+  )
+    return false;
+  if (element.getAttribute(EFFECT) === "ui") return true;
+  if ([element, ...around].some(isWired) || around.some(isCustom) || isCustom(element))
+    return false;
+  if (TICKS.includes(element.type)) return !sendsItself(element);
+  const parent = element.parentElement;
+  if (element.localName === "summary")
+    return (
+      parent?.localName === "details" && parent.querySelector("summary") === element
+    );
+  return element.matches(OPENS) || element.matches(OF_DJANGO);
+};
