@@ -1,0 +1,118 @@
+"""Find operations of the site's API, and what one of them takes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ai_assistant.decorators import tool
+from ai_assistant.exceptions import ModelRetry
+from ai_assistant.tools.api.base import Operation
+from ai_assistant.tools.api.catalogue import Catalogue, catalogue, has_operations
+from ai_assistant.tools.summary import found
+from ai_assistant.types import JSON, RunContext
+
+MOST_LISTED = 60  # services, or operations of one
+REF = "#/components/schemas/"
+
+
+def _summary(arguments: dict[str, Any], data: Any) -> str:
+    asked = next((str(one) for one in arguments.values() if one), "")
+    if not isinstance(data, dict) or "operations" not in data:
+        return _("Looked up “%(name)s” in the API") % {"name": asked} if asked else ""
+    said = {"text": asked, "found": found(len(data["operations"]))}
+    return _("Searched the API for “%(text)s”: %(found)s") % said
+
+
+@tool(
+    effect="read",
+    label=gettext_lazy("Search in the API"),
+    shared=True,
+    icon="search",
+    is_enabled=has_operations,
+    summary=_summary,
+)
+def search_api(
+    context: RunContext,
+    service: str = "",
+    operation: str = "",
+    schema: str = "",
+    text: str = "",
+) -> dict[str, JSON]:
+    """
+    Look into the site's own API: one argument at a time. None lists services.
+
+    operation: tells what it takes; do this before call_api
+    schema: a $ref of it
+    text: words to find operations by
+    """
+    known = catalogue()
+    if operation:
+        return description(known.find(operation), known)
+    if schema:
+        return _component(known, schema)
+    if text:
+        matching = _allowed(known, context, known.search(text))
+        return {"operations": [_line(one) for one in matching]}
+    services = known.services()
+    if not service:
+        listed = [_service(name, own) for name, own in services.items()]
+        return {"services": [*listed[:MOST_LISTED]], **_more(listed)}
+    if service not in services:
+        names = ", ".join(list(services)[:MOST_LISTED])
+        raise ModelRetry(f"There is no service {service[:100]!r}. Services: {names}.")
+    allowed = [_line(one) for one in _allowed(known, context, services[service])]
+    return {"operations": [*allowed[:MOST_LISTED]], **_more(allowed)}
+
+
+def _more(listed: list[Any]) -> dict[str, JSON]:
+    left = len(listed) - MOST_LISTED
+    return {"more": f"{left} are left out: find them by text"} if left > 0 else {}
+
+
+def _allowed(
+    known: Catalogue, context: RunContext, operations: Iterable[Operation]
+) -> list[Operation]:
+    """Return what the user may call, as far as that is known without an object."""
+    return [one for one in operations if known.adapters[one.id].may_call(one, context)]
+
+
+def _service(name: str, operations: list[Operation]) -> dict[str, JSON]:
+    return {"service": name, "operations": [one.id for one in operations]}
+
+
+def _line(operation: Operation) -> dict[str, JSON]:
+    return {
+        "operation": operation.id,
+        "request": f"{operation.method} {operation.path}",
+        "effect": operation.effect,
+        **({"about": operation.about} if operation.about else {}),
+    }
+
+
+def description(operation: Operation, known: Catalogue) -> dict[str, JSON]:
+    """Return what an operation takes and answers, as the model reads it."""
+    own = operation.described
+    parts: dict[str, JSON] = {
+        "path": dict(operation.arguments),
+        "query": dict(own.query),
+        "body": _with_component(own.body, known) if operation.takes_body else None,
+        "responses": dict(own.responses),
+    }
+    return {**_line(operation), **{name: one for name, one in parts.items() if one}}
+
+
+def _with_component(body: JSON, known: Catalogue) -> JSON:
+    """Return the schema of a body itself, where it is a reference to one."""
+    name = body.get("$ref", "") if isinstance(body, dict) else ""
+    return known.components.get(str(name).removeprefix(REF), body)
+
+
+def _component(known: Catalogue, name: str) -> dict[str, JSON]:
+    own = name.removeprefix(REF)
+    if own not in known.components:
+        raise ModelRetry(
+            f"There is no schema {own[:100]!r}. Name one that an operation refers to."
+        )
+    return {"schema": own, "definition": known.components[own]}
