@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ai_assistant.safety.policy.sensitive import is_secret_name
 from ai_assistant.types import JSON, Effect, RunContext
 
 FAILED = 400  # the first status of an error
@@ -25,9 +26,13 @@ class Kept:
     """Names of fields in bodies and answers that the assistant is kept from."""
 
     hidden: frozenset[str] = frozenset()
-    opened: frozenset[str] = (
-        frozenset()
-    )  # secrets by their name, that a site has opened
+    opened: frozenset[str] = frozenset()  # secrets by name, that the site has opened
+
+    def has(self, name: str) -> bool:
+        """Return whether a field of this name is neither told nor written."""
+        if name in self.hidden:
+            return True
+        return is_secret_name(name) and name not in self.opened
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

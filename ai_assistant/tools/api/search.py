@@ -8,12 +8,24 @@ from django.utils.translation import gettext_lazy
 
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.api.base import Operation
+from ai_assistant.tools.api.base import Kept, Operation
 from ai_assistant.tools.api.catalogue import Catalogue, catalogue, has_operations
 from ai_assistant.tools.summary import found
 from ai_assistant.types import JSON, RunContext
 
 MOST_LISTED = 60  # services, or operations of one
+# By hand: a model of pydantic has a method `schema`, and warns of such a field.
+ARGUMENTS: JSON = {
+    "properties": {
+        "service": {"type": "string"},
+        "operation": {
+            "type": "string",
+            "description": "tells what it takes; do this before call_api",
+        },
+        "schema": {"type": "string", "description": "a $ref of it"},
+        "text": {"type": "string", "description": "words to find operations by"},
+    }
+}
 REF = "#/components/schemas/"
 
 
@@ -32,6 +44,7 @@ def _summary(arguments: dict[str, Any], data: Any) -> str:
     icon="search",
     is_enabled=has_operations,
     summary=_summary,
+    schema=ARGUMENTS,
 )
 def search_api(
     context: RunContext,
@@ -40,13 +53,7 @@ def search_api(
     schema: str = "",
     text: str = "",
 ) -> dict[str, JSON]:
-    """
-    Look into the site's own API: one argument at a time. None lists services.
-
-    operation: tells what it takes; do this before call_api
-    schema: a $ref of it
-    text: words to find operations by
-    """
+    """Look into the site's own API: one argument at a time. None lists services."""
     known = catalogue()
     if operation:
         return description(known.find(operation), known)
@@ -97,7 +104,9 @@ def description(operation: Operation, known: Catalogue) -> dict[str, JSON]:
     parts: dict[str, JSON] = {
         "path": dict(operation.arguments),
         "query": dict(own.query),
-        "body": _with_component(own.body, known) if operation.takes_body else None,
+        "body": _open(_with_component(own.body, known), operation.kept)
+        if operation.takes_body
+        else None,
         "responses": dict(own.responses),
     }
     return {**_line(operation), **{name: one for name, one in parts.items() if one}}
@@ -107,6 +116,17 @@ def _with_component(body: JSON, known: Catalogue) -> JSON:
     """Return the schema of a body itself, where it is a reference to one."""
     name = body.get("$ref", "") if isinstance(body, dict) else ""
     return known.components.get(str(name).removeprefix(REF), body)
+
+
+def _open(schema: Any, kept: Kept) -> JSON:
+    """Return the schema of a body without what the assistant may not write."""
+    if not isinstance(schema, dict) or "properties" not in schema:
+        return schema
+    properties = {
+        name: one for name, one in schema["properties"].items() if not kept.has(name)
+    }
+    required = [name for name in schema.get("required", ()) if name in properties]
+    return {**schema, "properties": properties, "required": required}
 
 
 def _component(known: Catalogue, name: str) -> dict[str, JSON]:

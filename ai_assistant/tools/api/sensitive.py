@@ -12,7 +12,6 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_opened_field,
-    is_secret_name,
     is_sensitive_field,
     is_sensitive_model,
 )
@@ -90,7 +89,7 @@ def masked(value: JSON, kept: Kept) -> Any:
     if isinstance(value, dict):
         return {
             name: HIDDEN
-            if item is not None and is_kept(str(name), kept)
+            if item is not None and kept.has(str(name))
             else masked(item, kept)
             for name, item in value.items()
         }
@@ -99,18 +98,11 @@ def masked(value: JSON, kept: Kept) -> Any:
     return value
 
 
-def is_kept(name: str, kept: Kept) -> bool:
-    """Return whether a field of this name is neither told nor written."""
-    if name in kept.hidden:
-        return True
-    return is_secret_name(name) and name not in kept.opened
-
-
 def check_body(body: JSON, kept: Kept) -> None:
     """Raise ModelRetry if a body writes such a field."""
     if isinstance(body, dict):
         for name, item in body.items():
-            if is_kept(str(name), kept):
+            if kept.has(str(name)):
                 raise ModelRetry(
                     f"The field {name[:100]!r} is kept from the assistant: leave it out."
                 )
@@ -152,7 +144,7 @@ def _parameters(view: Any) -> tuple[set[str], set[str]]:
 
 def _is_kept_path(path: str, models: list[Any], kept: Kept) -> bool:
     names = path.split(LOOKUP_SEP)
-    if any(is_kept(name, kept) for name in names):
+    if any(map(kept.has, names)):
         return True
     return any(_is_hidden(_column(model, names)) for model in models)
 
