@@ -179,9 +179,7 @@ def outcome(work):
     return found[0]
 
 
-def over_http(user, operation, path, asked):
-    client = Client(headers={"accept": "application/json"})
-    client.force_login(user)
+def over_http(client, operation, path, asked):
     body = b"" if not operation.takes_body else json.dumps(asked.body)
     response = client.generic(
         operation.method,
@@ -190,7 +188,6 @@ def over_http(user, operation, path, asked):
         content_type="application/json",
         query_params=dict(asked.query),
     )
-    # One that only reads is allowed to write nothing: see test_call.
     body = response.json() if response.content else None
     return response.status_code, masked(body, operation.kept)
 
@@ -201,7 +198,8 @@ def test_same_as_over_http(opt_in, rows, role):
     kept = [f"!{name}.*" for name in (*left_out, "throttled", "second", "apart")]
     known = opt_in("*", *kept)
     user = ROLES[role]()
-    context = told(user)
+    context, client = told(user), Client(headers={"accept": "application/json"})
+    client.force_login(user)
     compared, different, before = set(), [], state()
     for operation in known.operations.values():
         adapter = known.adapters[operation.id]
@@ -213,7 +211,7 @@ def test_same_as_over_http(opt_in, rows, role):
                 assert not response.unread
                 return response.status, response.data
 
-            real = outcome(lambda: over_http(user, operation, path, asked))  # noqa: B023
+            real = outcome(lambda: over_http(client, operation, path, asked))  # noqa: B023
             ours = outcome(called)
             if operation.effect == "read":
                 assert real[2] == ours[2] == before
