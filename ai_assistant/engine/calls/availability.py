@@ -44,10 +44,13 @@ BESIDE_SKILLS = frozenset(
 )
 MOST_NAMES = 30  # of tools, in a sentence to the model
 OWN_PACKAGE = "ai_assistant."
+# There where the site has opted operations in: they take no room from others.
+OF_API = frozenset({"search_api", "call_api"})
 # What is built in and never left to be found: with these the others can be done without.
 ALWAYS_TOLD = frozenset(
     {FIND_TOOLS, "ask_user", "ask_agent", "get_skill", "update_plan"}
     | {"search_objects", "get_object", "change_object"}
+    | OF_API
 )
 BUILT_IN_CHARS = (
     6_000  # of the schemas of built-in tools; half of what there is, if more
@@ -281,7 +284,8 @@ def told_tools(
     """
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
-    most_built_in = max(most // 2, BUILT_IN_CHARS)
+    of_api = _size(tool for tool in tools if tool.name in OF_API)
+    most_built_in = max(most // 2, BUILT_IN_CHARS) + of_api
     if _size(tools) <= most and _size(filter(is_built_in, tools)) <= most_built_in:
         # It explains why the tools on rows are missing, if they are.
         needs_it = bool(why_missing(scope.user, scope.run.pk))

@@ -8,6 +8,8 @@ from ai_assistant.safety.policy.sensitive import is_secret_name
 from ai_assistant.types import JSON, Effect, RunContext
 
 FAILED = 400  # the first status of an error
+# Kept back also where no serializer says of what they are.
+RIGHTS = frozenset({"is_superuser", "is_staff", "user_permissions"})
 ABOUT_CHARS = 200  # of an operation or a service, in a list
 
 
@@ -26,13 +28,19 @@ class Kept:
     """Names of fields in bodies and answers that the assistant is kept from."""
 
     hidden: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()  # told, and not written
     opened: frozenset[str] = frozenset()  # secrets by name, that the site has opened
 
     def has(self, name: str) -> bool:
         """Return whether a field of this name is neither told nor written."""
         if name in self.hidden:
             return True
-        return is_secret_name(name) and name not in self.opened
+        is_secret = name in RIGHTS or is_secret_name(name)
+        return is_secret and name not in self.opened
+
+    def keeps_as_it_is(self, name: str) -> bool:
+        """Return whether a field of this name is not written."""
+        return name in self.fixed or self.has(name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -123,7 +123,9 @@ def _open(schema: Any, kept: Kept) -> JSON:
     if not isinstance(schema, dict) or "properties" not in schema:
         return schema
     properties = {
-        name: one for name, one in schema["properties"].items() if not kept.has(name)
+        name: one
+        for name, one in schema["properties"].items()
+        if not kept.keeps_as_it_is(name)
     }
     required = [name for name in schema.get("required", ()) if name in properties]
     return {**schema, "properties": properties, "required": required}

@@ -12,6 +12,8 @@ from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_opened_field,
+    is_opted_out,
+    is_read_only,
     is_sensitive_field,
     is_sensitive_model,
 )
@@ -25,7 +27,7 @@ DEPTH = 5  # of serializers in serializers
 
 
 def kept_by(endpoint: Endpoint) -> Kept:
-    """Return the names of the fields of an endpoint that are kept from the assistant."""
+    """Return what of the fields of an endpoint is kept from the assistant."""
     kind = serializer_of(endpoint.view())
     if kind is None:
         return Kept()
@@ -33,6 +35,7 @@ def kept_by(endpoint: Endpoint) -> Kept:
     fields = value_or(nothing, lambda: list(_fields(kind(), DEPTH)))
     return Kept(
         hidden=frozenset(name for name, own in fields if _is_hidden(own)),
+        fixed=frozenset(name for name, own in fields if _is_fixed(own)),
         opened=frozenset(name for name, own in fields if _is_opened(own)),
     )
 
@@ -72,13 +75,22 @@ def _model_field(model: Any, path: list[str]) -> Any:
 
 def _is_hidden(own: Any) -> bool:
     if isinstance(own, type):
-        return is_sensitive_model(own)
-    is_column = own is not None and hasattr(own, "model") and hasattr(own, "attname")
-    return is_column and is_sensitive_field(own)
+        return is_sensitive_model(own) or is_opted_out(own)
+    return _is_column(own) and is_sensitive_field(own)
+
+
+def _is_fixed(own: Any) -> bool:
+    if isinstance(own, type):
+        return is_read_only(own)
+    return _is_column(own) and is_read_only(own.model, None, own.name)
+
+
+def _is_column(own: Any) -> bool:
+    return hasattr(own, "model") and hasattr(own, "attname")
 
 
 def _is_opened(own: Any) -> bool:
-    return hasattr(own, "attname") and is_opened_field(own)
+    return _is_column(own) and is_opened_field(own)
 
 
 # --- what goes in and comes out ---
@@ -102,9 +114,9 @@ def check_body(body: JSON, kept: Kept) -> None:
     """Raise ModelRetry if a body writes such a field."""
     if isinstance(body, dict):
         for name, item in body.items():
-            if kept.has(str(name)):
+            if kept.keeps_as_it_is(str(name)):
                 raise ModelRetry(
-                    f"The field {name[:100]!r} is kept from the assistant: leave it out."
+                    f"The assistant does not write {name[:100]!r}: leave it out."
                 )
             check_body(item, kept)
     elif isinstance(body, list):

@@ -155,6 +155,31 @@ class TestKept:
         assert result.error_type == "retry"
         assert Author.objects.get().name == "Verne"
 
+    def test_what_the_site_lets_be_read_only(self, opt_in, boss, library):
+        opt_in("books.*", DATA={"READ_ONLY": ["library.book.price"]})
+        path = {"pk": library.book.pk}
+
+        told_of = use("search_api", told(boss), operation="books.create").data
+        refused = call(boss, "books.partial_update", path=path, body={"price": "1"})
+
+        assert "price" not in told_of["body"]["properties"]
+        assert refused.error_type == "retry"
+        assert call(boss, "books.retrieve", path=path).data["price"] == "0.00"
+
+    def test_rights_where_no_serializer_says_so(self, opt_in, boss):
+        opt_in("trap.post")
+
+        result = call(boss, "trap.post", body={"rows": [{"is_superuser": True}]})
+
+        assert (result.error_type, site.seen) == ("retry", [])
+
+    def test_excluded_model_in_another(self, opt_in, boss, library):
+        opt_in("books.*", DATA={"MODELS_EXCLUDED": ["library.author"]})
+
+        book = call(boss, "books.retrieve", path={"pk": library.book.pk}).data
+
+        assert (book["title"], book["by"]) == ("Leagues", HIDDEN)
+
     @pytest.mark.parametrize(
         ("operation", "query"),
         [
@@ -184,7 +209,7 @@ class TestKept:
     def test_body_in_a_body(self):
         kept = sensitive.Kept(hidden=frozenset({"margin"}))
 
-        with pytest.raises(Exception, match="'margin' is kept"):
+        with pytest.raises(Exception, match="does not write 'margin'"):
             sensitive.check_body({"rows": [{"margin": 1}]}, kept)
 
 
