@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
-from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, model_name
 from ai_assistant.decorators import tool
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.safety.policy.sensitive import mask_secrets
@@ -49,7 +49,7 @@ def preview_call(
         return told
     asked = ApiRequest(path=path, query=query, body=body)
     address = known.adapters[one.id].check(one, asked)
-    title = one.about.rstrip(".") or one.id
+    title = _title(one)
     warnings = (
         () if one.can_be_tried else (_("What this does is not known in advance."),)
     )
@@ -69,6 +69,21 @@ def preview_call(
         warnings=warnings,
         needs_trial=one.can_be_tried,
     )
+
+
+def _title(operation: Operation) -> str:
+    """Return what is done, for a person: a docstring of the site, or "Change schedule"."""
+    said = {"name": model_name(operation.model)}
+    usual = {
+        "create": _("Add %(name)s"),
+        "update": _("Change %(name)s"),
+        "partial_update": _("Change %(name)s"),
+        "destroy": _("Delete %(name)s"),
+    }
+    action = operation.name.rpartition(".")[2]
+    if operation.model and action in usual:
+        return usual[action] % said
+    return operation.about.rstrip(".") or operation.id
 
 
 def _fields(asked: ApiRequest) -> list[FieldChange]:

@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.apps import apps
-from django.db import DEFAULT_DB_ALIAS, router, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
@@ -116,18 +116,32 @@ def _effect_of(operation: Operation) -> Iterator[Any]:
     if operation.effect == "read" and operation.is_declared:
         yield lambda: None
         return
-    aliases = _databases(operation)
+    aliases, reads = _databases(operation), operation.effect == "read"
     with ExitStack() as stack:
         for alias in aliases:
-            stack.enter_context(transaction.atomic(using=alias))
+            with _without_lock(connections[alias]) if reads else nullcontext():
+                stack.enter_context(transaction.atomic(using=alias))
 
         def take_back() -> None:
             for alias in aliases:
                 transaction.set_rollback(True, using=alias)
 
         yield take_back
-        if operation.effect == "read":
+        if reads:
             take_back()
+
+
+@contextmanager
+def _without_lock(connection: Any) -> Iterator[None]:
+    """Let a transaction that begins here hold no write lock, before it writes."""
+    mode = getattr(connection, "transaction_mode", None)  # of SQLite
+    if mode is not None:
+        connection.transaction_mode = None
+    try:
+        yield
+    finally:
+        if mode is not None:
+            connection.transaction_mode = mode
 
 
 def _databases(operation: Operation) -> list[str]:

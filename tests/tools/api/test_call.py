@@ -1,6 +1,8 @@
 """An operation is called as the user, and no other view is reached."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from ai_assistant.engine.interrupts.results import with_effect_of_call
 from ai_assistant.registry import registry
@@ -119,6 +121,24 @@ class TestEffect:
         assert not Tag.objects.exists()
         result = call(boss, "count-words.post", body={"text": "one two"})
         assert result.data == {"count": 2}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_only_reads_takes_no_write_lock(opt_in, boss, library):
+    opt_in("books.*")
+    context = told(boss, "books.list", "books.lend")
+
+    with CaptureQueriesContext(connection) as reading:
+        assert use("call_api", context, operation="books.list").ok
+    with CaptureQueriesContext(connection) as writing:
+        use("call_api", context, operation="books.lend", path={"pk": library.book.pk})
+
+    if connection.vendor == "sqlite":
+        begun = [
+            [one["sql"] for one in queries if one["sql"].startswith("BEGIN")]
+            for queries in (reading, writing)
+        ]
+        assert begun == [["BEGIN"], ["BEGIN IMMEDIATE"]]
 
 
 class TestKept:

@@ -166,12 +166,15 @@ class TestOtherThanShown:
 
         assert played.state == "waiting_approval"
         assert Schedule.objects.filter(active=True).count() == 3
-        assert "Since then" in str(played.interrupts[0].proposal)
+        proposal = played.interrupts[0].proposal
+        assert "Since then" in str(proposal)
+        assert proposal["title"] == "Archive a questionnaire; its schedules end"
 
     def test_denied(self, opt_in, boss, keys):
         opt_in("books.*")
 
         played = play(boss, "books.destroy", path={"pk": keys["books"]})
+        assert played.interrupts[0].proposal["title"] == "Delete book"
         played = answer_interrupt(played, "deny")
 
         assert played.calls[-1].status == "denied"
@@ -212,6 +215,7 @@ class TestNotTriedOut:
 
         assert site.seen == []
         (interrupt,) = played.interrupts
+        assert interrupt.proposal["title"] in ("Make a tag in pieces", "Send a mail")
         (shown,) = interrupt.proposal["objects"]
         assert shown["text"] == f"POST /api-site/{operation.partition('.')[0]}/"
         assert {one["name"]: one["after"] for one in shown["fields"]}["name"] == "new"
