@@ -23,7 +23,12 @@ from ai_assistant.tools.api.base import (
 )
 from ai_assistant.tools.api.descriptions import described, models_of
 from ai_assistant.tools.api.endpoints import EFFECTS, Endpoint, endpoints
-from ai_assistant.tools.api.refused import accepts_session, is_never, only_by_name
+from ai_assistant.tools.api.refused import (
+    authenticators,
+    is_never,
+    is_of_session,
+    only_by_name,
+)
 from ai_assistant.tools.api.requests import answer_of, path_of, request_of
 from ai_assistant.tools.api.sensitive import check_body, check_query, kept_by, masked
 from ai_assistant.types import JSON, Effect, RunContext
@@ -98,8 +103,8 @@ class DrfAdapter:
 
 def _authenticate(operation: Operation, request: Any) -> None:
     """Let the user in where an operation that was opted in by name takes no session."""
-    view = operation.endpoint.view()
-    if not accepts_session(operation.endpoint) and view.get_authenticators():
+    found = authenticators(operation.endpoint)
+    if found and not any(map(is_of_session, found)):
         request._force_auth_user = request.user  # noqa: SLF001 - as DRF's test client
 
 

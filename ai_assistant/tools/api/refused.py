@@ -53,15 +53,19 @@ def only_by_name(
         return KEPT
     if effect in WRITING and any(map(_is_read_only, own)):
         return READ_ONLY
-    return "" if accepts_session(endpoint) else BY_OTHERS
+    return "" if any(map(is_of_session, authenticators(endpoint))) else BY_OTHERS
 
 
-def accepts_session(endpoint: Endpoint) -> bool:
-    """Return whether one of its authenticators takes the session of a page."""
+def authenticators(endpoint: Endpoint) -> list[Any]:
+    """Return what tells a view who asks."""
     nothing: list[Any] = []
     view = endpoint.view()
-    found = value_or(nothing, lambda: list(view.get_authenticators()))
-    return any(isinstance(one, SessionAuthentication) for one in found)
+    return value_or(nothing, lambda: list(view.get_authenticators()))
+
+
+def is_of_session(authenticator: Any) -> bool:
+    """Return whether an authenticator takes the session of a page."""
+    return isinstance(authenticator, SessionAuthentication)
 
 
 def _is_kept(model: Any) -> bool:

@@ -1,6 +1,6 @@
 """Find operations of the site's API, and what one of them takes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -26,6 +26,9 @@ ARGUMENTS: JSON = {
         "text": {"type": "string", "description": "words to find operations by"},
     }
 }
+# Of a schema: for people, or what the database can hold.
+UNTOLD = frozenset({"example", "x-spec-enum-id"})
+BOUNDS, MOST_BOUND = ("minimum", "maximum"), 2**31
 REF = "#/components/schemas/"
 
 
@@ -101,15 +104,44 @@ def _line(operation: Operation) -> dict[str, JSON]:
 def description(operation: Operation, known: Catalogue) -> dict[str, JSON]:
     """Return what an operation takes and answers, as the model reads it."""
     own = operation.described
+    body = _open(_with_component(own.body, known), operation.kept)
     parts: dict[str, JSON] = {
-        "path": dict(operation.arguments),
-        "query": dict(own.query),
-        "body": _open(_with_component(own.body, known), operation.kept)
-        if operation.takes_body
-        else None,
-        "responses": dict(own.responses),
+        "path": _each(operation.arguments),
+        "query": _each(own.query),
+        "body": _short(body) if operation.takes_body else None,
+        "responses": _each(own.responses),
     }
     return {**_line(operation), **{name: one for name, one in parts.items() if one}}
+
+
+def _each(schemas: Mapping[str, JSON]) -> dict[str, Any]:
+    return {name: _short(one) for name, one in schemas.items()}
+
+
+def _short(schema: Any) -> Any:
+    """Return a schema without what a model can do without, at any depth."""
+    if isinstance(schema, list):
+        return [_short(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "properties" in schema and isinstance(schema["properties"], dict):
+        own = _each(schema["properties"])
+        rest = {name: one for name, one in schema.items() if name != "properties"}
+        return {**_short(rest), "properties": own}
+    said = {
+        name: _short(one)
+        for name, one in schema.items()
+        if name not in UNTOLD and not (name in BOUNDS and _is_far(one))
+    }
+    choices = said.get("enum")
+    if isinstance(choices, list) and len(choices) > MOST_LISTED:
+        left = len(choices) - MOST_LISTED
+        said |= {"enum": choices[:MOST_LISTED], "description": f"and {left} more"}
+    return said
+
+
+def _is_far(bound: Any) -> bool:
+    return isinstance(bound, int | float) and abs(bound) > MOST_BOUND
 
 
 def _with_component(body: JSON, known: Catalogue) -> JSON:
@@ -137,4 +169,4 @@ def _component(known: Catalogue, name: str) -> dict[str, JSON]:
         raise ModelRetry(
             f"There is no schema {own[:100]!r}. Name one that an operation refers to."
         )
-    return {"schema": own, "definition": known.components[own]}
+    return {"schema": own, "definition": _short(known.components[own])}

@@ -1,11 +1,13 @@
 """The operations are found, and told in the form in which they are called."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from ai_assistant.registry import registry
 from ai_assistant.testing import run_assistant
+from ai_assistant.tools.api import search
 from ai_assistant.tools.api.catalogue import has_operations
 from ai_assistant.tools.api.directory import CHARS, directory
 from ai_assistant.tools.model_schema import schema_chars
@@ -184,3 +186,29 @@ class TestDirectory:
 
         assert sum(map(schema_chars, tools)) <= 1200
         assert json.dumps(tools[0].schema)
+
+
+class TestShort:
+    def test_what_a_model_can_do_without(self, opt_in, boss, monkeypatch):
+        zones = [f"Zone/{i}" for i in range(100)]
+        own = {
+            "type": "object",
+            "properties": {
+                "example": {"enum": zones},
+                "count": {"type": "integer", "maximum": 2**63 - 1, "minimum": 0},
+            },
+        }
+        known = opt_in("books.create")
+        components = {**known.components, "Big": own}
+        monkeypatch.setattr(
+            search, "catalogue", lambda: replace(known, components=components)
+        )
+
+        told_of = use("search_api", told(boss), schema="Big").data["definition"]
+
+        assert told_of["properties"]["count"] == {"type": "integer", "minimum": 0}
+        zones_told = told_of["properties"]["example"]
+        assert (len(zones_told["enum"]), zones_told["description"]) == (
+            60,
+            "and 40 more",
+        )
