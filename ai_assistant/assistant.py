@@ -11,6 +11,12 @@ from ai_assistant.tools.api import call
 from ai_assistant.tools.api import search as search_of_api
 from ai_assistant.tools.data.reading import aggregate, describe, read, related, search
 from ai_assistant.tools.data.writing import action, bulk, change, delete
-from ai_assistant.tools.page import browser_tools, fill_form, navigate, page_state
+from ai_assistant.tools.page import (
+    fill_form,
+    find_pages,
+    navigate,
+    page_state,
+    tour,
+)
 
 loop("default")(run_loop)

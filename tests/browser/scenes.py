@@ -135,6 +135,27 @@ SCRIPTS: dict[str, list[Any]] = {
         ],
         [text("I have filled in the form. Look at it, and save.")],
     ],
+    "tour": [
+        [
+            call(
+                "show_tour",
+                {
+                    "steps": [
+                        {
+                            "text": "Filter the list by its status here.",
+                            "selector": "#changelist-filter h2, #changelist-filter",
+                        },
+                        {
+                            "text": "Then add a new one.",
+                            "selector": "#id_title",
+                            "view_name": "admin:questionnaires_questionnaire_add",
+                        },
+                    ]
+                },
+            )
+        ],
+        [text("I show you where. Press Next to go on.")],
+    ],
     "approval": [
         [
             text("Section 3 is called “About you”. This gives it the new title."),
@@ -232,6 +253,11 @@ def filled(panel: Panel) -> None:
     panel.ask("Fill in a title and a question for the nickname.")
     panel.wait_done()
     panel.page.locator(".aia-filling").wait_for()
+
+
+def tour(panel: Panel) -> None:
+    panel.ask_and_wait("How do I make a questionnaire?")
+    panel.page.locator(".aia-tour").wait_for()
 
 
 def failed_call(panel: Panel) -> None:
@@ -334,7 +360,7 @@ SCENES: tuple[Scene, ...] = (
     *(done, failed_call, approval),
     *(destructive, denied, question, stopped, error, error_key, limited, offline),
     *(unsent, conversations, closed, closed_at_work, signed_out, plan, plan_twice),
-    *(followups, filled),
+    *(followups, filled, tour),
     *approval_scenes.SCENES,
     *panel_scenes.SCENES,
     *undo_scenes.SCENES,

@@ -33,6 +33,7 @@ BUILT_IN = {
     "get_skill",
     "undo_changes",
     "fill_form",
+    "find_pages",
     "find_tools",
     "get_page_state",
     "highlight",
@@ -54,6 +55,7 @@ BUILT_IN = {
     "search_api",
     "read_result",
     "save_memory",
+    "show_tour",
     "suggest_followups",
     "update_plan",
 }

@@ -19,8 +19,9 @@ from unittest.mock import patch
 
 CONFIGURED = "tests.settings"
 OPTIMIZED = inspect.CO_OPTIMIZED  # read by the profiler to the very end
-# Tables and values; `apps` is passed when a thread opens its first connection.
-LEFT_OUT = ("models", "migrations", "conf", "types", "exceptions", "apps")
+LEFT_OUT = ("models", "migrations", "conf", "types", "exceptions")  # tables and values
+# Passed when a thread opens its first connection, whichever way it is on.
+OF_CONNECTIONS = ("_note_connection", "begin_immediate")
 
 
 class Tracer:
@@ -33,6 +34,8 @@ class Tracer:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if not self.way or event != "call" or code.co_filename.startswith("<"):
+            return
+        if code.co_name in OF_CONNECTIONS:
             return
         if code.co_flags & OPTIMIZED:  # no module and no class body
             self.seen[self.way].add(frame.f_globals.get("__name__", ""))

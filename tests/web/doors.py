@@ -32,7 +32,8 @@ OWN = {
     *("channel", "session_sealed"),
     *("owner", "epoch", "lease_until", "running_s", "next_seq"),
 }
-OF_PAGE = ("fill_form", "get_page_state", "highlight", "navigate_to")  # of the panel
+# Of the panel.
+OF_PAGE = ("fill_form", "get_page_state", "highlight", "navigate_to", "show_tour")
 COUNTED = ("step", "rowchange")  # their ids are numbers
 IDS = re.compile(r"\b[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\b")
 MARKERS = re.compile(r"agui-[0-9a-f]{12}")

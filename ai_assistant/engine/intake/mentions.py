@@ -12,8 +12,8 @@ from ai_assistant.engine.lifecycle.scope import scope_of_page
 from ai_assistant.tools.data.reading.pointing import (
     MOST_FOUND,
     Mention,
-    find_pages,
     find_pointed,
+    mentionable_pages,
 )
 from ai_assistant.types import RunContext
 
@@ -31,7 +31,7 @@ def find_mentions(context: RunContext, text: str) -> list[Mention]:
     words = " ".join(text.split()).casefold()
     named: list[Mention] = []
     if len(words) >= LETTERS:
-        every = [*_skills(context), *find_pages(context), *_tools(context)]
+        every = [*_skills(context), *mentionable_pages(context), *_tools(context)]
         named = _beginning_with(words, every)[:MOST_NAMED]
     return [*named, *find_pointed(context, text)][:MOST_FOUND]
 

@@ -16,7 +16,6 @@ import {
 import { read, write } from "./storage.js";
 
 const GOING = "aia.going";
-const SHOWN_MS = 6000;
 const STAY_MS = 2000; // to say no before the page is left
 const LATE_MS = 2000; // a page may register its tools a moment after the panel
 const TRIES = 3;
@@ -121,42 +120,13 @@ const navigate = async ({ path, title }, call) => {
   return new Promise(() => {}); // the new page reports
 };
 
-/**
- * @param {Element} element
- * @param {string} text
- */
-const point = (element, text) => {
-  element.scrollIntoView({ block: "center" });
-  element.classList.add("aia-highlight");
-  const note = document.createElement("p");
-  const { left, bottom } = element.getBoundingClientRect();
-  note.className = "aia-highlight-note";
-  note.textContent = text;
-  note.style.left = `${left}px`;
-  note.style.top = `${bottom + 8}px`;
-  if (text) document.body.append(note);
-  setTimeout(() => {
-    element.classList.remove("aia-highlight");
-    note.remove();
-  }, SHOWN_MS);
-};
-
-/** @param {{ selector: string, text?: string }} values */
-const highlight = ({ selector, text = "" }) => {
-  const [first, ...others] = document.querySelectorAll(selector);
-  if (!first) return { found: false };
-  point(first, text);
-  emit("highlight", { selector, text, element: first });
-  if (text) say(text);
-  return { found: true, elements: 1 + others.length };
-};
-
 // --- one call ---
 
 /** @type {Record<string, PageTool["handler"]>} */
 const BUILT_IN = {
   navigate_to: navigate,
-  highlight,
+  highlight: async (values) => (await import("./highlight.js")).highlight(values),
+  show_tour: async (values) => (await import("./tour.js")).startTour(values),
   get_page_state: async () => (await import("./page_state.js")).pageState(),
   fill_form: async (values) => (await import("./fill.js")).fillForm(values)
 };
@@ -247,3 +217,4 @@ const reportArrival = () => {
   report(call, page, status >= 400 ? "failed" : "", `status ${status}`);
 };
 reportArrival();
+if (read("sessionStorage", "aia.tour")) import("./tour.js");

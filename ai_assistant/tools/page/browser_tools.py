@@ -1,28 +1,14 @@
-"""Tools that the page executes: one that is built in, and those it declares."""
+"""Tools that the page declares, and executes."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from ai_assistant import conf
-from ai_assistant.decorators import tool
 from ai_assistant.registry import registry
 from ai_assistant.tools.arguments import schema_error
 from ai_assistant.types import ToolDefinition
 from ai_assistant.types.page import is_deep
-
-
-@tool(effect="ui", name="highlight", browser=True, shared=True, label=_("Highlight"))
-def highlight_element(selector: str, text: str = "") -> None:
-    """
-    Scroll to an element of the page and outline it for some seconds.
-
-    selector: a CSS selector, for example #id_title
-    text: a few words that are shown beside it
-    """
-
 
 MAX_TOOLS = 64
 PATTERNS = ("pattern", "patternProperties", "$ref", "$dynamicRef")

@@ -97,14 +97,31 @@ def navigate_to(
     Only when the person wants to go there. It is refused while the page has
     unsaved changes.
 
-    view_name: a Django URL name: admin:index, admin:APP_MODEL_changelist,
-    admin:APP_MODEL_add, admin:APP_MODEL_change
+    view_name: a Django URL name, as find_pages tells them: admin:index,
+    admin:APP_MODEL_changelist, admin:APP_MODEL_add, admin:APP_MODEL_change
     arguments: of the URL: {"object_id": "1"}
     filters: of a list, as its address has them: {"status": "new", "q": "text to find"}
     """
-    _check_allowed(view_name)
+    page = page_to_open(context, view_name, arguments or {})
+    path = page.info.path
+    if filters:
+        path = f"{path}?{list_query(context, page.info, filters)}"
+    # For the person, as "Questionnaire 4".
+    title = capfirst(" ".join(filter(None, (page_title(page), page.info.object_id))))
+    return {"path": path, "title": title}
+
+
+def page_to_open(
+    context: RunContext, view_name: str, arguments: Mapping[str, str | int]
+) -> SitePage:
+    """
+    Return the page of that name, which opens for the user and changes nothing.
+
+    Raise ToolFailed if a tool may not open it, ModelRetry if there is none.
+    """
+    check_allowed(view_name)
     with override(language_of(context.page_path)):
-        path = _path(view_name, arguments or {})
+        path = _path(view_name, arguments)
     page = find_page(path)
     # Another view may match this path before the named one.
     if page is None or _is_never_opened(page):
@@ -114,7 +131,7 @@ def navigate_to(
     # "admin:index" names the index of an AdminSite that has a name of its own, too.
     apps = ":".join(page.match.app_names)
     if view_name != f"{apps}:{page.match.url_name}":
-        _check_allowed(page.info.view_name)
+        check_allowed(page.info.view_name)
     if not _is_harmless(page):
         raise ToolFailed(
             _("“%(name)s” is a custom page of this site, which a tool may not open.")
@@ -126,14 +143,10 @@ def navigate_to(
             _("“%(path)s” does not exist, or the person may not open it.")
             % {"path": path}
         )
-    if filters:
-        path = f"{path}?{list_query(context, page.info, filters)}"
-    # For the person, as "Questionnaire 4".
-    title = capfirst(" ".join(filter(None, (page_title(page), page.info.object_id))))
-    return {"path": path, "title": title}
+    return page
 
 
-def _check_allowed(view_name: str) -> None:
+def check_allowed(view_name: str) -> None:
     """Raise ToolFailed unless the site names the view or its namespace."""
     namespace, _colon, _name = view_name.rpartition(":")
     allowed = conf.get("NAVIGATE_TO")
@@ -147,7 +160,7 @@ def _check_allowed(view_name: str) -> None:
     )
 
 
-def _path(view_name: str, arguments: dict[str, str | int]) -> str:
+def _path(view_name: str, arguments: Mapping[str, str | int]) -> str:
     """Return the path of this site. Raise ModelRetry if there is none."""
     admins = {"admin", *(site.name for site in all_sites)}
     is_admin = view_name.partition(":")[0] in admins
@@ -166,9 +179,11 @@ def _path(view_name: str, arguments: dict[str, str | int]) -> str:
 
 def _is_never_opened(page: SitePage) -> bool:
     """Return whether the view signs out, changes a password, or shows no page."""
-    if page.info.action in SAFE:
-        return False
-    view_name = page.info.view_name
+    return page.info.action not in SAFE and is_never_named(page.info.view_name)
+
+
+def is_never_named(view_name: str) -> bool:
+    """Return whether the name is of a view that no tool opens, whatever is allowed."""
     name = view_name.rpartition(":")[2]
     return bool(
         NEVER.search(name) or (DELETES.search(name) and not _is_named(view_name))

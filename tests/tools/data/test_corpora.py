@@ -20,7 +20,8 @@ BOOK = {"model": "library.book"}
 TABLES = re.compile(
     r"library_(book|author|publisher|tag|shelf|copy|book_tags)|"
     r"auth_(user|group|permission|user_groups|user_user_permissions|group_permissions)|"
-    r"django_(content_type|admin_log|session)"
+    r"django_(content_type|admin_log|session)|"
+    r"ai_assistant_configurationversion"  # every few seconds
 )
 KEYS = (
     *("title", "pages", "author__name__startswith", "published", "title__icontains"),

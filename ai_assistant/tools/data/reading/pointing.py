@@ -92,14 +92,14 @@ def pointed_items(context: RunContext, ids: Iterable[str]) -> list[ContextItem]:
     ]
 
 
-def find_pages(context: RunContext) -> list[Mention]:
+def mentionable_pages(context: RunContext) -> list[Mention]:
     """Return the lists and the forms for new objects that the user may open."""
     if not are_enabled(context):
         return []
     return [
         Mention(id=f"{PAGE}{access.label}:{page}", title=title, kind=_("Page"))
         for access in visible_models(context)
-        for page, title in _titles(access).items()
+        for page, title in model_pages(access).items()
     ]
 
 
@@ -114,7 +114,7 @@ def named_object(item_id: str) -> tuple[str, str]:
     return model.lower(), key
 
 
-def _titles(access: AdminAccess) -> dict[Page, str]:
+def model_pages(access: AdminAccess) -> dict[Page, str]:
     """Return the titles of the pages of a model that the user may open."""
     plural = capfirst(access.options.verbose_name_plural)
     titles: dict[Page, str] = {"changelist": str(plural)}
@@ -191,7 +191,7 @@ def _page_item(context: RunContext, pointed: str) -> ContextItem:
     title = page
     with suppress(ModelRetry, ToolFailed):
         access = find_access(context, model)
-        for name, said in _titles(access).items():
+        for name, said in model_pages(access).items():
             if name == page:
                 title = said
                 value = {"title": said, "path": access.at_page(name).request.path}

@@ -1,0 +1,81 @@
+// Points at elements of the page: one for a moment, several with numbers.
+
+import { say } from "./announce.js";
+import { emit } from "./root.js";
+
+const SHOWN_MS = 6000; // each of several
+
+/** @typedef {{ selector: string, text?: string }} Mark */
+
+/**
+ * Outlines an element and writes beside it; returns what ends that.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
+export const point = (element, text) => {
+  element.classList.add("aia-highlight");
+  const note = document.createElement("p");
+  note.className = "aia-highlight-note";
+  note.textContent = text;
+  note.style.position = "absolute"; // it scrolls with the page
+  if (text) document.body.append(note);
+  const placing = new ResizeObserver(() => {
+    const { left, bottom } = element.getBoundingClientRect();
+    note.style.left = `${left + window.scrollX}px`;
+    note.style.top = `${bottom + window.scrollY + 8}px`;
+  });
+  for (const one of [element, document.body]) placing.observe(one);
+  return () => {
+    placing.disconnect();
+    element.classList.remove("aia-highlight");
+    note.remove();
+  };
+};
+
+/**
+ * Returns the element that a selector names; none if it is no selector.
+ *
+ * @param {string} selector
+ */
+export const elementOf = (selector) => {
+  try {
+    return document.querySelector(selector);
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * @param {Mark[]} marks
+ * @param {(text: string, at: number) => string} inWords
+ */
+const showMarks = (marks, inWords) => {
+  const missing = [];
+  let first;
+  for (const [at, { selector, text = "" }] of marks.entries()) {
+    const element = elementOf(selector);
+    if (!element) {
+      missing.push(selector);
+      continue;
+    }
+    if (!first) element.scrollIntoView({ block: "center" });
+    first ??= element;
+    setTimeout(point(element, inWords(text, at)), SHOWN_MS * marks.length);
+    emit("highlight", { selector, text, element });
+    if (text) say(inWords(text, at));
+  }
+  return missing;
+};
+
+/** @param {{ selector?: string, text?: string, marks?: Mark[] }} values */
+export const highlight = ({ selector, text, marks }) => {
+  if (marks?.length) {
+    const missing = showMarks(marks, (said, at) => `${at + 1}. ${said}`.trim());
+    return { found: marks.length - missing.length, missing };
+  }
+  const elements = document.querySelectorAll(selector).length;
+  if (!elements) return { found: false };
+  showMarks([{ selector, text }], (said) => said);
+  return { found: true, elements };
+};

@@ -1,0 +1,79 @@
+"""Marks with numbers, and a tour that the user steps through, over two pages."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.panel import Panel
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+
+LIST = "/admin/questionnaires/questionnaire/"
+ADD = "admin:questionnaires_questionnaire_add"
+STEPS = [
+    {"text": "Here are all of them.", "selector": "#content h1"},
+    {"text": "Type the title here.", "selector": "#id_title", "view_name": ADD},
+    {"text": "Then choose its state.", "selector": "#id_status"},
+]
+MARKS = [
+    {"selector": "#content h1", "text": "The list"},
+    {"selector": "#nowhere", "text": "Nothing"},
+    {"selector": "a.addlink", "text": "A new one"},
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def scripts(model: ModelServerProcess) -> None:
+    model.script("toured", [[call("show_tour", {"steps": STEPS})], [text("Go on.")]])
+    model.script("marked", [[call("highlight", {"marks": MARKS})], [text("There.")]])
+
+
+def test_marks_have_numbers_and_what_is_missing_is_told(
+    panel: Panel, model: ModelServerProcess
+) -> None:
+    panel.goto(LIST)
+    panel.open()
+    panel.ask_and_wait("[[script:marked]]")
+
+    expect(panel.page.locator(".aia-highlight")).to_have_count(2)
+    notes = panel.page.locator(".aia-highlight-note")
+    assert notes.all_inner_texts() == ["1. The list", "3. A new one"]
+    told = json.loads(model.requests()[-1]["messages"][-1]["content"])
+    assert told == {"found": 2, "missing": ["#nowhere"]}
+
+
+def test_tour_goes_from_page_to_page_as_the_user_presses(panel: Panel) -> None:
+    page = panel.page
+    tour, outlined = page.locator(".aia-tour"), page.locator(".aia-highlight")
+    panel.goto(LIST)
+    panel.open()
+    panel.ask_and_wait("[[script:toured]]")
+
+    expect(tour).to_contain_text("Here are all of them.")
+    expect(page.locator("#content h1.aia-highlight")).to_be_visible()
+    expect(tour.get_by_role("button", name="Back")).to_be_hidden()
+
+    tour.get_by_role("button", name="Next").click()
+    page.wait_for_url(f"**{LIST}add/")
+    expect(tour).to_contain_text("Type the title here.")
+    expect(page.locator("#id_title.aia-highlight")).to_be_visible()
+
+    tour.get_by_role("button", name="Next").click()
+    expect(tour).to_contain_text("Then choose its state.")
+    expect(page.locator("#id_status.aia-highlight")).to_be_visible()
+    expect(outlined).to_have_count(1)
+    expect(tour.get_by_role("button", name="Next")).to_be_hidden()
+
+    page.locator("#id_title").fill("Half a title")
+    tour.get_by_role("button", name="Back").click()
+    tour.get_by_role("button", name="Back").click()
+    expect(tour).to_contain_text("This page has unsaved changes.")
+    expect(page.locator("#id_title")).to_have_value("Half a title")
+
+    tour.get_by_role("button", name="End").click()
+    expect(tour).to_have_count(0)
+    expect(outlined).to_have_count(0)
+    panel.goto(f"{LIST}add/")
+    expect(page.locator("#aia-input")).to_be_visible()
+    expect(tour).to_have_count(0)
