@@ -236,3 +236,45 @@ class TestReading:
         assert "Leagues" in played.calls[-1].read_by_model
         played = play(boss, "count-words.post", body={"text": "one two three"})
         assert played.calls[-1].data == {"count": 3}
+
+
+def batches(items, size=20):
+    listed = list(items)
+    return [listed[start : start + size] for start in range(0, len(listed), size)]
+
+
+@pytest.mark.broad
+def test_nothing_happens_unless_somebody_approves(opt_in, boss, keys):
+    """A model that calls everything that there is, again and again."""
+    known = opt_in("*", "elsewhere.get", "public.get", "web.list").operations.values()
+    before, played = state(), []
+    for some in batches(one for one in known if one.name != "throttled.get"):
+        calls = [
+            {
+                "operation": one.id,
+                "path": {name: keys.get(one.service, 1) for name in one.arguments},
+                **(
+                    {"body": {"title": "Mine", "name": "mine"}}
+                    if one.takes_body
+                    else {}
+                ),
+            }
+            for one in some
+        ]
+        looked_up = [
+            call("search_api", {"operation": one["operation"]}) for one in calls
+        ]
+        asked = [call("call_api", one) for one in calls]
+        replies = [reply("", *looked_up), reply("", *asked), "Done."]
+        played.append(run_assistant(boss, "/admin/", "Go", replies=replies))
+
+    done = [one for run in played for one in run.calls if one.name == "call_api"]
+    assert len(done) == len(known) - 1
+    assert {"waiting", "complete", "failed"} >= {one.status for one in done}
+    assert sum(one.status == "waiting" for one in done) >= 20
+    assert state() == before
+    assert not {"apart", "mailed"} & {str(one) for one in site.seen}
+    # A POST that only a person's yes may send has been tried out, and no more.
+    for run in played:
+        for interrupt in run.interrupts:
+            assert interrupt.proposal["objects"]
