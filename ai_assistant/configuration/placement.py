@@ -39,9 +39,11 @@ def _is_of_page(placement: Placement, context: RunContext) -> bool:
 
 
 def _is_of_language(language: str) -> bool:
+    if not language:
+        return True
     active = (get_language() or "").lower()
     wanted = language.lower()
-    return not wanted or active == wanted or active.startswith(f"{wanted}-")
+    return active == wanted or active.startswith(f"{wanted}-")
 
 
 def is_of_user(placement: Placement, user: Any) -> bool:

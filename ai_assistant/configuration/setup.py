@@ -193,22 +193,22 @@ def has_agents() -> bool:
 
 def registered_instructions() -> list[Instruction]:
     """Return all instructions, those of rows included."""
-    return list(_merged("instruction", models.Instruction, _instruction))
+    return _merged("instruction", models.Instruction, _instruction)
 
 
 def registered_skills() -> list[Skill]:
     """Return all skills, those of rows included."""
-    return list(_merged("skill", models.Skill, _skill))
+    return _merged("skill", models.Skill, _skill)
 
 
 def registered_commands() -> list[PromptCommand]:
     """Return all prompt commands, those of rows and of all persons included."""
-    return list(_merged("command", models.PromptCommand, command_of_row))
+    return _merged("command", models.PromptCommand, command_of_row)
 
 
 def registered_agents() -> list[Agent]:
     """Return all agents, those of rows included."""
-    return list(_merged("agent", models.Agent, _agent))
+    return _merged("agent", models.Agent, _agent)
 
 
 TAUGHT: dict[str, Callable[[], list[Any]]] = {
@@ -219,14 +219,27 @@ TAUGHT: dict[str, Callable[[], list[Any]]] = {
 }
 
 
+_parts: dict[str, tuple[Iterable[Any], dict[str, Any], list[Any]]] = {}
+
+
 def _merged(
     kind: str,
     model: type[models.ConfigurationRow],
     made: Callable[[Any, Any], Part],
+) -> list[Part]:
+    """Return what code registers, with the site's rows of the same name in its place."""
+    registered, rows = registry.parts(kind), rows_of(model)
+    kept = _parts.get(kind)
+    # The rows are the same object until they change.
+    if kept is None or kept[0] is not rows or kept[1] != registered:
+        parts = list(_made(registered, rows, made))
+        kept = _parts[kind] = (rows, registered, parts)
+    return list(kept[2])
+
+
+def _made(
+    registered: dict[str, Any], rows: Iterable[Any], made: Callable[[Any, Any], Part]
 ) -> Iterator[Part]:
-    """Yield what code registers, with the site's rows of the same name in its place."""
-    registered = registry.parts(kind)
-    rows = list(rows_of(model))
     taken = {row.name for row in rows if getattr(row, "owner_id", None) is None}
     yield from (part for name, part in registered.items() if name not in taken)
     for row in rows:

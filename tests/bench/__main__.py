@@ -18,6 +18,7 @@ from tests.bench import (
     page,
     panel,
     registry,
+    resolve,
     sse,
     startup,
     streams,
@@ -60,6 +61,7 @@ BENCHES: dict[str, Callable[[str, Path], None]] = {
     "owner": owner.measure,
     "startup": startup.measure,
     "registry": registry.measure,
+    "resolve": resolve.measure,
 }
 
 
