@@ -50,7 +50,6 @@ OF_API = frozenset({"search_api", "call_api"})
 ALWAYS_TOLD = frozenset(
     {FIND_TOOLS, "ask_user", "ask_agent", "get_skill", "update_plan"}
     | {"search_objects", "get_object", "change_object"}
-    | OF_API
 )
 BUILT_IN_CHARS = (
     6_000  # of the schemas of built-in tools; half of what there is, if more
@@ -278,7 +277,7 @@ def told_tools(
     Return those of `tools_of` the run that the model is offered in the next step.
 
     All of them if their schemas are small, without FIND_TOOLS; else the page's own, the site's shared
-    ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
+    ones, what `find_tools` has loaded, ALWAYS_TOLD and OF_API. Then as many of the site's
     others as there is room for, then of those that are built in, for which there is
     less room. The rest is found.
     """
@@ -291,7 +290,8 @@ def told_tools(
         needs_it = bool(why_missing(scope.user, scope.run.pk))
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
-    near = {*_own_names(scope), *scope.loaded_tools, *ALWAYS_TOLD, *named, FOLLOWUPS}
+    near = {*_own_names(scope), *scope.loaded_tools, *named, FOLLOWUPS}
+    near |= ALWAYS_TOLD | OF_API
     if scope.context.page.action in FORM_PAGES:
         near |= {FILL_FORM, GET_PAGE_STATE}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
