@@ -14,7 +14,7 @@ from ai_assistant.changes.values import (
     Related,
 )
 from ai_assistant.context.viewparts import AssistantMixin, assistant_view
-from ai_assistant.decorators import context, hook, register, tool
+from ai_assistant.decorators import api_operation, context, hook, register, tool
 from ai_assistant.exceptions import Ask, ModelRetry, ToolFailed
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.registry import registry
@@ -61,6 +61,7 @@ __all__ = [
     "ToolFailed",
     "ToolResult",
     "agent",
+    "api_operation",
     "assistant_view",
     "astart",
     "autodiscover",

@@ -101,6 +101,7 @@ SETTINGS: Mapping[str, Any] = {
     "TOOL_MANIFEST": "",  # a committed file, with which the tools are compared
     "CLIENT_TOOLS": True,  # pages may register browser tools
     "NAVIGATE_TO": ["admin"],  # namespaces to which the page may be moved
+    "API_OPERATIONS": [],  # of the site's own API: ["orders.*", "!orders.refund"]
     # --- data: models as "shop.order", fields as "shop.order.note" ---
     "DATA": {
         "TOOLS": True,  # for every model in the admin

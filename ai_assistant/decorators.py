@@ -9,6 +9,7 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 from ai_assistant.registry import registry
 from ai_assistant.types import (
     JSON,
+    WRITING,
     ContextProvider,
     Decision,
     Editor,
@@ -194,6 +195,34 @@ def context(  # noqa: PLR0913 - each is one word of the vocabulary
         return function
 
     return register_provider
+
+
+View = TypeVar("View", bound=Callable[..., object])
+
+
+def api_operation(
+    *, effect: Literal["read", "write", "destructive"], external: bool = False
+) -> Callable[[View], View]:
+    """
+    Say what an operation of the site's API does, for `call_api`.
+
+    It goes on the action of a viewset, on the method of an APIView, on the view
+    itself, or above `@api_view`. Without it GET reads, POST, PUT and PATCH write, and
+    DELETE is destructive. `external`: its effect is not in the database alone, so that
+    it is not tried out before a person is asked. See docs/api-operations.md.
+    """
+    if effect not in ("read", *WRITING):
+        raise ValueError(
+            f"@ai_assistant.api_operation got effect={effect!r}. Use 'read', 'write' "
+            "or 'destructive'."
+        )
+
+    def mark(view: View) -> View:
+        view.assistant_effect = effect  # type: ignore[attr-defined] # for tools.api
+        view.assistant_external = external  # type: ignore[attr-defined]
+        return view
+
+    return mark
 
 
 class HookOptions(TypedDict, total=False):

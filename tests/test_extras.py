@@ -21,6 +21,8 @@ ours.INSTALLED_APPS = [
     name for name in ours.INSTALLED_APPS
     if name != "rest_framework" and not name.startswith("tests.")
 ]
+# That of the demo has an API of its own.
+ours.ROOT_URLCONF = "tests.stock_urls"
 ours.DATABASES["default"]["NAME"] = "{folder}/site.sqlite3"
 import django
 django.setup()

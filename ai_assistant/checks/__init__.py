@@ -10,6 +10,7 @@ from django.core.checks import CheckMessage, register
 
 from ai_assistant import conf
 from ai_assistant.checks import (
+    api,
     deployment,
     modules,
     profiles,
@@ -34,6 +35,7 @@ CHECKS: tuple[Callable[[], Iterable[CheckMessage]], ...] = (
     safety.check_safety,
     settings.check_redaction,
     tools.check_tools,
+    api.check_api,
     safety.check_data,
     safety.check_changes,
     modules.check_context,

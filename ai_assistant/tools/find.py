@@ -23,7 +23,7 @@ def find_matching_tools(
     Its words are looked up in name, label and description; the beginning of a
     word will do, so that `orders` finds `order`.
     """
-    words = _words(query)
+    words = words_of(query)
     scored = [(_score(words, tool), tool) for tool in tools]
     # Sorting is stable: of equals, the tools of the page itself come first.
     scored.sort(key=itemgetter(0), reverse=True)
@@ -33,15 +33,15 @@ def find_matching_tools(
 def _score(words: set[str], tool: ToolDefinition) -> int:
     texts = (tool.name, str(tool.display.label), tool.description)
     places = [
-        (weight, _words(text)) for weight, text in zip(WEIGHTS, texts, strict=True)
+        (weight, words_of(text)) for weight, text in zip(WEIGHTS, texts, strict=True)
     ]
     return sum(
-        max(weight * _likeness(word, place) for weight, place in places)
+        max(weight * likeness(word, place) for weight, place in places)
         for word in words
     )
 
 
-def _likeness(word: str, place: set[str]) -> int:
+def likeness(word: str, place: set[str]) -> int:
     """Return 2 for the word itself, 1 if one word begins with the other, else 0."""
     if word in place:
         return 2
@@ -52,5 +52,6 @@ def _likeness(word: str, place: set[str]) -> int:
     return 0
 
 
-def _words(text: str) -> set[str]:
+def words_of(text: str) -> set[str]:
+    """Return the words of a text, in small letters."""
     return {word.casefold() for word in WORD.findall(text)}

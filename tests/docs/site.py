@@ -52,6 +52,8 @@ BUILT_IN = {
     "delete_objects",
     "run_admin_action",
     "ask_agent",
+    "call_api",
+    "search_api",
     "read_result",
     "save_memory",
     "show_tour",

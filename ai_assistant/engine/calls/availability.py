@@ -45,6 +45,8 @@ BESIDE_SKILLS = frozenset(
 )
 MOST_NAMES = 30  # of tools, in a sentence to the model
 OWN_PACKAGE = "ai_assistant."
+# There where the site has opted operations in: they take no room from others.
+OF_API = frozenset({"search_api", "call_api"})
 # What is built in and never left to be found: with these the others can be done without.
 ALWAYS_TOLD = frozenset(
     {FIND_TOOLS, "ask_user", "ask_agent", "get_skill", "update_plan"}
@@ -277,19 +279,21 @@ def told_tools(
     Return those of `tools_of` the run that the model is offered in the next step.
 
     All of them if their schemas are small, without FIND_TOOLS; else the page's own, the site's shared
-    ones, what `find_tools` has loaded, and ALWAYS_TOLD. Then as many of the site's
+    ones, what `find_tools` has loaded, ALWAYS_TOLD and OF_API. Then as many of the site's
     others as there is room for, then of those that are built in, for which there is
     less room. The rest is found.
     """
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
-    most_built_in = max(most // 2, BUILT_IN_CHARS)
+    of_api = _size(tool for tool in tools if tool.name in OF_API)
+    most_built_in = max(most // 2, BUILT_IN_CHARS) + of_api
     if _size(tools) <= most and _size(filter(is_built_in, tools)) <= most_built_in:
         # It explains why the tools on rows are missing, if they are.
         needs_it = bool(why_missing(scope.user, scope.run.pk))
         return [tool for tool in tools if needs_it or tool.name != FIND_TOOLS]
     named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
-    near = {*_own_names(scope), *scope.loaded_tools, *ALWAYS_TOLD, *named, FOLLOWUPS}
+    near = {*_own_names(scope), *scope.loaded_tools, *named, FOLLOWUPS}
+    near |= ALWAYS_TOLD | OF_API
     if scope.context.page.action in FORM_PAGES:
         near |= {FILL_FORM, GET_PAGE_STATE}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}

@@ -30,6 +30,7 @@ from ai_assistant.modules.resolve import NO_RUN, module_for
 from ai_assistant.prompts.system import system_prompt
 from ai_assistant.prompts.tree import Prompt, PromptPart, PromptTree
 from ai_assistant.text.redaction.redact import redact
+from ai_assistant.tools.api.directory import api_part
 from ai_assistant.types import JSON, ToolDefinition
 
 
@@ -59,7 +60,12 @@ def compose(scope: RunScope, *, changed_elsewhere: bool = False) -> Composed:
         scope.user,
         tools=tools,
         module=_module_part(scope),
-        taught=[*taught, *agents_part(scope.context, tools), *remembered],
+        taught=[
+            *taught,
+            *agents_part(scope.context, tools),
+            *api_part(tools),
+            *remembered,
+        ],
         items=scope.items,
         read_only=scope.read_only.refusal if scope.read_only else "",
         changed_elsewhere=changed_elsewhere,

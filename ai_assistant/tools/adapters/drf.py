@@ -167,9 +167,13 @@ def _handler(
 
 def _result(response: Any) -> ToolResult:
     data = getattr(response, "data", None)
-    status = response.status_code
-    if status < 400:
+    if response.status_code < 400:
         return ToolResult(ok=True, data=data)
+    return failed_result(response.status_code, data)
+
+
+def failed_result(status: int, data: Any) -> ToolResult:
+    """Return the result of a call that the API has refused, in its own words."""
     if isinstance(data, Mapping) and "detail" in data:
         text = str(data["detail"])
     elif isinstance(data, Mapping):

@@ -47,6 +47,7 @@ def user_request(
     content = b"" if body is None else json.dumps(body).encode()
     request.META = {
         **request_meta(request),
+        "QUERY_STRING": request.GET.urlencode(),  # links to other pages repeat it
         "HTTP_ACCEPT": JSON_TYPE,
         "CONTENT_TYPE": JSON_TYPE if body is not None else "",
         "CONTENT_LENGTH": str(len(content)),

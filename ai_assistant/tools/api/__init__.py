@@ -1,0 +1,1 @@
+"""The site's own API: its operations are searched, and called as the user."""

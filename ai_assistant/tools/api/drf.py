@@ -1,0 +1,159 @@
+"""The operations of Django REST framework."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils.module_loading import import_string
+from django.utils.translation import override
+from rest_framework.exceptions import APIException
+
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.adapters.drf import WITH_BODY
+from ai_assistant.tools.api.base import (
+    ApiRequest,
+    ApiResponse,
+    Described,
+    Operation,
+)
+from ai_assistant.tools.api.descriptions import described, models_of
+from ai_assistant.tools.api.endpoints import EFFECTS, Endpoint, endpoints
+from ai_assistant.tools.api.refused import (
+    authenticators,
+    is_never,
+    is_of_session,
+    only_by_name,
+)
+from ai_assistant.tools.api.requests import answer_of, path_of, request_of
+from ai_assistant.tools.api.sensitive import check_body, check_query, kept_by, masked
+from ai_assistant.types import JSON, Effect, RunContext
+
+
+class DrfAdapter:
+    """Reads the URLconf once; drf-spectacular tells more, where the views use it."""
+
+    def __init__(self) -> None:
+        self._components: dict[str, JSON] = {}
+
+    def operations(self) -> list[Operation]:
+        """Return all operations of the site, the first of each id."""
+        return list(self._by_id.values())
+
+    def components(self) -> Mapping[str, JSON]:
+        """Return the schemas that the operations refer to."""
+        return self._by_id and self._components
+
+    @cached_property
+    def _by_id(self) -> dict[str, Operation]:
+        found: dict[str, Operation] = {}
+        with override(None):  # for a model, whoever asks first
+            every = list(endpoints())
+            twice = Counter(map(_name, every))
+            told = _in_document(self._components)
+            for endpoint in every:
+                name = _name(endpoint)
+                if twice[name] > 1:
+                    name = f"{name}.{endpoint.method.lower()}"
+                key = endpoint.callback, endpoint.method, endpoint.regex
+                operation = self._operation(endpoint, name, told.get(key))
+                found.setdefault(operation.id, operation)
+        return found
+
+    def _operation(self, endpoint: Endpoint, name: str, told: Any) -> Operation:
+        if told is not None:
+            made = _operation(endpoint, name, told.described)
+            return replace(made, id=told.id, service=told.service or made.service)
+        own = value_or(Described(), lambda: described(endpoint, self._components))
+        return _operation(endpoint, name, own)
+
+    def may_call(self, operation: Operation, context: RunContext) -> bool:
+        """Return what the permission classes say without an object."""
+        endpoint: Endpoint = operation.endpoint
+        view = endpoint.view()
+        request = request_of(endpoint, context, "/", ApiRequest())
+        _authenticate(operation, request)
+        try:
+            view.request = view.initialize_request(request)
+            view.check_permissions(view.request)
+        except (APIException, PermissionDenied, Http404):
+            return False
+        except Exception:  # noqa: BLE001 - of the site: it may need what a call has
+            return True
+        return True
+
+    def check(self, operation: Operation, asked: ApiRequest) -> str:
+        """Return the path of a call. Raise ModelRetry or ToolFailed if it is refused."""
+        check_query(operation.endpoint, asked.query, operation.kept)
+        check_body(asked.body, operation.kept)
+        return path_of(operation, asked.path)
+
+    def call(
+        self, operation: Operation, context: RunContext, asked: ApiRequest
+    ) -> ApiResponse:
+        """Call the view, with its own authenticators, permissions and throttles."""
+        self.check(operation, asked)
+        response = answer_of(operation, context, asked, _authenticate)
+        return replace(response, data=masked(response.data, operation.kept))
+
+
+def _authenticate(operation: Operation, request: Any) -> None:
+    """Let the user in where an operation that was opted in by name takes no session."""
+    found = authenticators(operation.endpoint)
+    if found and not any(map(is_of_session, found)):
+        request._force_auth_user = request.user  # noqa: SLF001 - as DRF's test client
+
+
+def _in_document(components: dict[str, JSON]) -> Mapping[Any, Any]:
+    """Return what drf-spectacular tells, by view, method and pattern."""
+    nothing: Mapping[Any, Any] = {}
+    if not find_spec("drf_spectacular"):
+        return nothing
+    in_document = import_string("ai_assistant.tools.api.spectacular.in_document")
+    return value_or(
+        nothing,
+        lambda: in_document(components),
+        "drf-spectacular cannot tell the operations of the site's API",
+    )
+
+
+def _name(endpoint: Endpoint) -> str:
+    """Return the name of an operation by Django's own: its service, and the action."""
+    return f"{_service(endpoint)}.{endpoint.action}"
+
+
+def _service(endpoint: Endpoint) -> str:
+    options = getattr(endpoint.callback, "initkwargs", {})
+    own = options.get("basename") or endpoint.names[-1] or endpoint.callback.__name__
+    return ".".join(filter(None, (*endpoint.names[:-1], own)))
+
+
+def _operation(endpoint: Endpoint, name: str, own: Described) -> Operation:
+    nothing: list[Any] = []
+    models = value_or(nothing, lambda: models_of(endpoint))
+    said = endpoint.said("assistant_effect")
+    effect: Effect | None = said or EFFECTS.get(endpoint.method)
+    external = endpoint.said("assistant_external")
+    non_atomic = getattr(endpoint.callback, "_non_atomic_requests", ())
+    return Operation(
+        id=name,
+        name=name,
+        service=_service(endpoint),
+        method=endpoint.method,
+        path=endpoint.path,
+        effect=effect,
+        described=own,
+        arguments=endpoint.arguments,
+        model=models[0]._meta.label_lower if models else "",
+        is_never=is_never(endpoint),
+        only_by_name=only_by_name(endpoint, effect, models),
+        can_be_tried=not external and not non_atomic,
+        is_declared=said is not None,
+        takes_body=endpoint.method.lower() in WITH_BODY,
+        kept=kept_by(endpoint),
+        endpoint=endpoint,
+    )
