@@ -39,6 +39,7 @@ class Desk:
 
     def answer(self, route):
         request, path = route.request, urlsplit(route.request.url).path
+        address = request.url.removeprefix(ORIGIN)
         if request.method == "POST":
             kind = request.headers["content-type"]
             made = RequestFactory().generic(
@@ -46,8 +47,8 @@ class Desk:
             )
             self.posted = dict(made.POST.lists())
             route.fulfill(status=NO_CONTENT)  # the page stays
-        elif path in self.pages:
-            body, kind = self.pages[path]
+        elif address in self.pages:
+            body, kind = self.pages[address]
             route.fulfill(body=body, content_type=kind)
         elif found := static_file(request.url):
             kind = mimetypes.guess_type(path)[0] or "text/plain"
