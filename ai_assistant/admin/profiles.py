@@ -15,8 +15,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from ai_assistant import conf
-from ai_assistant.admin.profile_form import SECRET, ProfileForm, uses_of
+from ai_assistant.admin.profile_form import SECRET, ProfileForm
 from ai_assistant.admin.rows.versions import VersionedAdmin
+from ai_assistant.configuration.problems.rows import uses_of
 from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.configuration import Profile

@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import backup_storage
-from ai_assistant.configuration.module_problems import module_problems
+from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.engine.queries import failed_hooks
 from ai_assistant.exceptions import AssistantError, ImproperlyConfiguredAssistant
 from ai_assistant.models import clock

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
@@ -61,6 +61,9 @@ class ListedAdmin(ReadOnlyAdmin):
 
     paginator = KeysFirstPaginator
     show_facets = admin.ShowFacets.NEVER  # each would be counted over all rows
+
+    class Media:
+        css: ClassVar = {"all": ("ai_assistant/pages.css",)}
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

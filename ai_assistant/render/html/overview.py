@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from ai_assistant import conf
-from ai_assistant.configuration.module_problems import module_problems
+from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
