@@ -53,7 +53,15 @@ NAMES = re.compile(r"`(\w+)`")
 CELLS = {"yes": {"own", "other"}, "own": {"own"}, "–": set()}
 START = "start page"
 CHANGED = {"list": "changelist", "page": "change"}  # what the address is called
-ONE = ("page", "history", "change", "delete", "restore", "prompts")  # of one row
+ONE = (
+    "page",
+    "history",
+    "change",
+    "delete",
+    "restore",
+    "prompts",
+    "test",
+)  # of one row
 FILE = json.dumps({"version": 1, "instructions": []})
 
 
