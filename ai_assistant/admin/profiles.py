@@ -25,7 +25,6 @@ from ai_assistant.providers import price_list
 from ai_assistant.providers.prices import has_prices
 from ai_assistant.providers.readiness import Trial, missing_of, try_model
 from ai_assistant.text.redaction.redact import redact
-from ai_assistant.types import Usage
 
 HELP = {
     "name": gettext_lazy(
@@ -226,9 +225,6 @@ def _level(trial: Trial) -> int:
     return messages.WARNING if trial.warning else messages.SUCCESS
 
 
-ONE_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
-
-
 def _known(row: Profile) -> Iterator[str]:
     """Yield what is known of a model, in sentences."""
     facts = price_list.facts_of(row.model)
@@ -244,7 +240,7 @@ def _known(row: Profile) -> Iterator[str]:
             yield _("It sees pictures.")
     if has_prices(profile_of(row)):
         yield _("Its price is that of this profile.")
-    elif facts and (usd := facts.cost_usd(ONE_EACH)) is not None:
+    elif facts and (usd := facts.cost_usd(price_list.ONE_EACH)) is not None:
         sentence = _(
             "A million tokens each of input and output cost %(usd)s US dollars."
         )
