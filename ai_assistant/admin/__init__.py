@@ -14,11 +14,7 @@ from ai_assistant.admin.configuration import (
     SkillAdmin,
     SuggestionAdmin,
 )
-from ai_assistant.admin.conversations import (
-    ConversationAdmin,
-    RunAdmin,
-    ToolCallAdmin,
-)
+from ai_assistant.admin.conversations import ConversationAdmin, ToolCallAdmin
 from ai_assistant.admin.feedback import FeedbackAdmin
 from ai_assistant.admin.memory import MemoryAdmin
 from ai_assistant.admin.modules.page import ModuleAdmin
@@ -26,6 +22,7 @@ from ai_assistant.admin.policy import PolicyRuleAdmin
 from ai_assistant.admin.profiles.page import ProfileAdmin
 from ai_assistant.admin.reports import ReportAdmin
 from ai_assistant.admin.rows.transfer import ConfigurationFileAdmin
+from ai_assistant.admin.runs import RunAdmin
 from ai_assistant.admin.tokens import AccessTokenAdmin
 from ai_assistant.admin.usage import BudgetAdmin, UsageAdmin
 

@@ -5,14 +5,12 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth import get_user_model
-from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.forms import model_to_dict
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.modules.resolve import module_ids
+from ai_assistant.configuration.problems.rows import row_problems
 from ai_assistant.safety.audit import record, request_ip
 
 
@@ -144,14 +142,22 @@ def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) 
     )
 
 
-class ModuleForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
-    """The form of a row that is for a module; knows the modules of this site."""
+class RowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
+    """The form of a row of configuration; what is wrong is said at its field."""
 
-    def clean_module(self) -> str:
-        """Refuse a module that does not exist."""
-        module: str = self.cleaned_data["module"]
-        if module and module not in module_ids():
-            sentence = _("There is no module “%(module)s”. Use one of: %(known)s.")
-            ids = ", ".join(module_ids())
-            raise ValidationError(sentence % {"module": module, "known": ids})
-        return module
+    maker: Any = None  # who edits it
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        row = self.instance
+        self.was_active = row.pk is not None and getattr(row, "is_active", False)
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc] # Django's own
+        wrong = {*self.errors}
+        for name, problem in row_problems(
+            self.instance, self.maker, was_active=self.was_active
+        ):
+            # Of a field with an error the row has its former value.
+            if name not in wrong:
+                self.add_error(name if name in self.fields else None, problem)

@@ -12,13 +12,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.lists.decorated import NOTHING, ListedAdmin, ToolFilter
 from ai_assistant.models.change import ChangeSet, RowChange
-from ai_assistant.render.html.run_texts import brief
+from ai_assistant.render.html.run_texts import object_words
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, is_sensitive_model
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 
@@ -176,7 +175,7 @@ class ChangeSetAdmin(ListedAdmin):
         """Return the first changed object, and how many more there are."""
         if change.first is None:
             return str(change)
-        named = _named(*change.first)
+        named = object_words(*change.first)
         if change.count < 2:
             return named
         sentence = gettext("%(object)s and %(n)s more")
@@ -224,10 +223,3 @@ class ChangeSetAdmin(ListedAdmin):
 
 def _undo_url(change: ChangeSet) -> str:
     return f"{reverse('ai_assistant:undo')}?change={change.pk}"
-
-
-def _named(label: str, key: str, text: str) -> str:
-    model = _model(label)
-    kind = capfirst(model._meta.verbose_name) if model else label
-    is_secret = model is not None and is_sensitive_model(model)
-    return f"{kind}: {key if is_secret or not text else brief(text, length=60)}"

@@ -11,8 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ai_assistant import conf
-from ai_assistant.admin.base import ModuleForm
+from ai_assistant.admin.base import RowForm
 from ai_assistant.admin.rows.preview import PreviewedAdmin, TriedCommandAdmin
 from ai_assistant.models.configuration import (
     Agent,
@@ -22,7 +21,6 @@ from ai_assistant.models.configuration import (
     Skill,
     Suggestion,
 )
-from ai_assistant.providers.reasoning import reasoning_problem
 from ai_assistant.registry import registry
 
 WHERE = ("model", "view", "module", "group", "language")
@@ -65,7 +63,7 @@ HELP = {
 class ConfigurationAdmin(PreviewedAdmin):
     """What rows of configuration have in common: what they say, and where it applies."""
 
-    form = ModuleForm
+    form = RowForm
     words: ClassVar[tuple[str, ...]] = ()  # the fields of what it says
     kind = ""  # of the registry
     list_filter = ("is_active", "group")
@@ -198,24 +196,10 @@ class SuggestionAdmin(ConfigurationAdmin):
     kind = "suggestion"
 
 
-class AgentForm(ModuleForm):
-    """An agent, whose reasoning its model can do."""
-
-    def clean_reasoning(self) -> str:
-        """Reject an effort that there is not, and a budget that leaves no answer."""
-        reasoning: str = self.cleaned_data["reasoning"].strip()
-        name = self.cleaned_data.get("profile") or conf.DEFAULT
-        profile = conf.profiles().get(name, {})
-        if problem := reasoning and reasoning_problem(profile, reasoning):
-            raise ValidationError(_("Reasoning %(problem)s") % {"problem": problem})
-        return reasoning
-
-
 @admin.register(Agent)
 class AgentAdmin(ConfigurationAdmin):
     """Named configurations, of which users choose one for a conversation."""
 
-    form = AgentForm
     words = (
         *("label", "description", "text", "profile", "reasoning", "tools", "modules"),
         *("steps", "run_s", "loop"),

@@ -1,4 +1,4 @@
-"""Conversations, their runs and calls; all read-only."""
+"""Conversations and their calls; all read-only."""
 
 from collections import Counter
 from typing import Any
@@ -10,7 +10,6 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -23,7 +22,6 @@ from ai_assistant.admin.lists.decorated import (
     costs_of,
     duration_text,
     sees_costs,
-    sees_texts,
 )
 from ai_assistant.admin.lists.found import (
     MOST_FOUND,
@@ -32,18 +30,14 @@ from ai_assistant.admin.lists.found import (
     UsedToolFilter,
     said_or_named,
 )
-from ai_assistant.admin.prompts import PromptPages
+from ai_assistant.admin.runs import run_title
 from ai_assistant.engine.queries import has_changes
 from ai_assistant.models.call import WORKED_CALL, ToolCall
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run, RunState
-from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.html.run_texts import brief, questions_of
-from ai_assistant.render.html.trace import trace_entry
-from ai_assistant.safety.identity.permissions import may_view_prompts
 
 NEWEST = 50  # runs of a conversation
-EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 @admin.register(Conversation)
@@ -225,90 +219,3 @@ class ToolCallAdmin(ListedAdmin):
     def run_link(self, call: ToolCall) -> SafeString:
         """Return a link to the run."""
         return self.link("run", call.run_id, gettext("Open"))
-
-
-@admin.register(Run)
-class RunAdmin(PromptPages, ListedAdmin):
-    """Runs: what was asked, their state, and why they ended as they did."""
-
-    list_filter = ("state", "created_at")
-    list_select_related = ("user", "conversation")
-    search_fields = ("=id", "=error_code", "page_path")
-    search_help_text = _("A user, the code of an error, or the path of a page.")
-    fields = (
-        "conversation",
-        "user",
-        "kind",
-        "continues",
-        "page_path",
-        "profile",
-        "agent",
-        "root",
-        "state",
-        "error_code",
-        "error_text",
-        "error_detail",
-        "hook_errors",
-        "state_values",
-        "opens_at",
-        "attempts",
-        "running_s",
-        "created_at",
-        "finished_at",
-    )
-    ordering = ("-created_at",)
-    user_field = "user"
-    change_form_template = "ai_assistant/admin/run.html"
-
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns; costs only for who may see them."""
-        cost = ("cost",) if sees_costs(request) else ()
-        return ("about", "state", "error_code", "user", "created_at", "took", *cost)
-
-    def decorate(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Add what was asked, and the cost."""
-        keys = [row.pk for row in rows]
-        asked = questions_of(keys) if sees_texts(request) else {}
-        costs = costs_of(keys) if sees_costs(request) else {}
-        for row in rows:
-            row.asked, row.cost_usd = asked.get(row.pk, ""), costs.get(row.pk)
-
-    @admin.display(description=_("question"))
-    def about(self, run: Any) -> str:
-        """Return what was asked, or what kind of run it is."""
-        return run.asked or run_title(run)
-
-    @admin.display(description=_("took"))
-    def took(self, run: Run) -> str:
-        """Return how long it took, with the time in which it waited."""
-        return duration_text(run.created_at, run.finished_at)
-
-    @admin.display(description=_("cost in USD"))
-    def cost(self, run: Any) -> str:
-        """Return what it has cost."""
-        return cost_text(run.cost_usd)
-
-    def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
-        """Leave out what is empty, as errors mostly are."""
-        fields: Any = super().get_fields(request, obj)
-        return [f for f in fields if obj is None or getattr(obj, f) not in EMPTY]
-
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        """Add what the run did, and when; costs for who may see those of all."""
-        context["trace"] = trace_entry(kwargs["obj"])
-        context["shows_costs"] = self._may_view(request, UsageLedger)
-        context["shows_calls"] = self._may_view(request, ToolCall)
-        context["shows_prompts"] = may_view_prompts(request.user)
-        return super().render_change_form(request, context, *args, **kwargs)
-
-    def _may_view(self, request: HttpRequest, model: type[Model]) -> bool:
-        page = self.admin_site._registry.get(model)
-        return page is not None and page.has_view_permission(request)
-
-
-def run_title(run: Run) -> str:
-    """Return what a run is called whose question is not shown."""
-    name = {"kind": capfirst(run.get_kind_display()), "user": run.user}
-    return gettext("%(kind)s, %(user)s") % name

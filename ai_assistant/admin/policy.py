@@ -1,51 +1,31 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ai_assistant.admin.base import ModuleForm
+from ai_assistant.admin.base import RowForm
 from ai_assistant.admin.rows.versions import VersionedAdmin
+from ai_assistant.configuration.problems.rows import STRICTER, loosened_by
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
-from ai_assistant.safety.policy.policy import DECISIONS, Rule, loosens, meant_by
+from ai_assistant.safety.policy.policy import meant_by
 
 MODULE_HELP = gettext_lazy(
     "The id of a module: the rule applies to its pages only. Empty: all pages."
 )
-STRICTER = gettext_lazy(
-    "The code of these tools is stricter, and a rule cannot loosen it: %(tools)s."
-)
 GROUP_HELP = gettext_lazy("For members of this group only. Empty: everybody.")
 
 
-class PolicyRuleForm(ModuleForm):
+class PolicyRuleForm(RowForm):
     """The form of a rule."""
 
     class Meta:
         model = PolicyRule
         fields = ("tools", "decision", "module", "group", "reason")
         help_texts: ClassVar = {"module": MODULE_HELP, "group": GROUP_HELP}
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a rule that no tool of its pattern lets count."""
-        values: dict[str, Any] = super().clean() or self.cleaned_data
-        names, wrong = _loosened(values.get("tools", ""), values.get("decision", ""))
-        if wrong and len(wrong) == len(names):
-            raise ValidationError({"decision": STRICTER % {"tools": ", ".join(wrong)}})
-        return values
-
-
-def _loosened(pattern: str, decision: str) -> tuple[list[str], list[str]]:
-    """Return the tools of a pattern, and those of them whose code is stricter."""
-    tools = registry.tools()
-    names = meant_by(pattern, tools)
-    rule = Rule(tools=pattern, decision=decision, row=True)  # type: ignore[arg-type]
-    is_known = decision in DECISIONS
-    return names, [n for n in names if is_known and loosens(tools[n], rule)]
 
 
 @admin.register(PolicyRule)
@@ -98,7 +78,7 @@ class PolicyRuleAdmin(VersionedAdmin):
     ) -> None:
         """Save the rule, and warn if it matches no tool: one may be added later."""
         super().save_model(request, obj, form, change)
-        if loosened := _loosened(obj.tools, obj.decision)[1]:
+        if loosened := loosened_by(obj.tools, obj.decision)[1]:
             messages.warning(request, STRICTER % {"tools": ", ".join(loosened)})
         if not meant_by(obj.tools, registry.tools()):
             sentence = _("There is no tool “%(tools)s” yet: the rule has no effect.")

@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import backup_storage
-from ai_assistant.configuration.module_problems import module_problems
+from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.engine.queries import failed_hooks
 from ai_assistant.exceptions import AssistantError, ImproperlyConfiguredAssistant
 from ai_assistant.models import clock
@@ -28,11 +28,11 @@ from ai_assistant.providers import price_list
 from ai_assistant.providers.base import OFFLINE, provider_for, provider_path
 from ai_assistant.providers.prices import has_prices, price_usd
 from ai_assistant.registry import registry
+from ai_assistant.safety.budgets.budgets import limits_money
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import meant_by, site_rules, tool_verdict
-from ai_assistant.types import ToolDefinition, Usage, Verdict
+from ai_assistant.types import ToolDefinition, Verdict
 
-MILLION_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
 PROBE = "probe"  # the name of no file
 TOKENS = 1_000  # of which the price is asked, to see whether there is one
 
@@ -47,8 +47,7 @@ def count_of_budgets() -> str:
 
 def profile_without_price() -> str:
     """Return the name of a profile without a known price, if money is limited."""
-    limited = any("usd" in budget for budget in conf.get("BUDGETS"))
-    if not limited and not Budget.objects.filter(usd__isnull=False).exists():
+    if not limits_money():
         return ""
     return next((name for name in conf.profiles() if _price(name) is None), "")
 
@@ -72,7 +71,7 @@ def known_of_model(profile: Mapping[str, Any]) -> str:
     said = [f"window of {window:,} tokens" if window else "window not known"]
     if has_prices(profile):
         said.append("price of the profile")
-    elif facts and facts.cost_usd(MILLION_EACH) is not None:
+    elif facts and facts.cost_usd(price_list.ONE_EACH) is not None:
         said.append("price of litellm's list")
     else:
         said.append("price not known")

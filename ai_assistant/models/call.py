@@ -151,6 +151,14 @@ class ToolCall(models.Model):
         return self.started_at or self.created_at
 
     @property
+    def worked_s(self) -> float | None:
+        """For how many seconds it worked; None while it does, and if it never did."""
+        waited = (CallStatus.CANCELLED, CallStatus.DENIED)  # for a person
+        if self.finished_at is None or self.status in waited:
+            return None
+        return (self.finished_at - self.work_started_at).total_seconds()
+
+    @property
     def needs_proposal(self) -> bool:
         """Whether this pending call must be shown for approval first."""
         return self.status == CallStatus.PENDING and self.asks and not self.approved

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
+from ai_assistant.providers.prices import has_prices
 from ai_assistant.types import Usage
 
 FILE = "model_prices_and_context_window_backup.json"
@@ -75,6 +76,9 @@ class ModelFacts:
         return found
 
 
+ONE_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+
+
 def is_there() -> bool:
     """Return whether there is a list."""
     return _path() is not None
@@ -93,6 +97,14 @@ def facts_of(model: str) -> ModelFacts | None:
         if entry and (key == model or entry.get("litellm_provider") == vendor):
             return ModelFacts.from_entry(entry)
     return None
+
+
+def is_priced(profile: Mapping[str, Any]) -> bool:
+    """Return whether the price of a profile's model is known, by itself or the list."""
+    if has_prices(profile):
+        return True
+    facts = facts_of(str(profile.get("MODEL") or ""))
+    return facts is not None and facts.cost_usd(ONE_EACH) is not None
 
 
 def window_tokens(profile: Mapping[str, Any]) -> int | None:

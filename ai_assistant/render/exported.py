@@ -89,8 +89,9 @@ def _entries_of(path: list[UUID]) -> Iterator[Entry]:
 
 def _calls(path: list[UUID]) -> Iterator[ToolCall]:
     own = ToolCall.objects.filter(run_id__in=path, parent=None)
-    fields = ("run", "name", "label", "status", "error", "started_at", "finished_at")
-    return own.only(*fields).order_by("step__index", "position").iterator()
+    fields = ("run", "name", "label", "status", "error")
+    times = ("created_at", "started_at", "finished_at")
+    return own.only(*fields, *times).order_by("step__index", "position").iterator()
 
 
 def _entries_of_run(
@@ -128,14 +129,11 @@ def _entry(role: str, moment: datetime) -> Entry:
 
 
 def _call(call: ToolCall) -> Entry:
-    seconds = None
-    if call.started_at and call.finished_at:
-        seconds = round((call.finished_at - call.started_at).total_seconds(), 1)
     return {
         "tool": call.name,
         "label": " ".join((call.label or call.name).split()),
         "status": str(call.status),
-        "seconds": seconds,
+        "seconds": None if call.worked_s is None else round(call.worked_s, 1),
     }
 
 

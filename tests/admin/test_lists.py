@@ -3,12 +3,15 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
 
 from ai_assistant.models import (
+    ChangeSet,
     Conversation,
     Feedback,
     Message,
@@ -230,6 +233,30 @@ class TestFound:
         page = staff("view_conversation").get(address("conversation"), {"cost": "1"})
 
         assert len(page.context["cl"].queryset) == 2
+
+
+class Themed(admin.ModelAdmin):
+    """The admin of a theme, which has lists of its own: as django-unfold's."""
+
+    def get_changelist(self, request, **kwargs):
+        return ChangeList
+
+
+class TestThemes:
+    @pytest.mark.parametrize("model", [Conversation, Run, ChangeSet])
+    def test_list_in_the_class_of_a_theme_has_its_columns(
+        self, told, rf, admin_user, model
+    ):
+        told("ada")
+        own = type(admin.site._registry[model])
+        themed = type(own.__name__, (Themed, own), {})(model, admin.site)
+        request = rf.get("/")
+        request.user = admin_user
+
+        page = themed.changelist_view(request).render().content.decode()
+
+        assert "result_list" in page
+        assert ">ada<" in page
 
 
 class TestDelete:

@@ -12,7 +12,14 @@ from django.urls import path, reverse
 from django.utils import timezone
 
 from ai_assistant.admin import ConversationAdmin
-from ai_assistant.models import ChangeSet, Conversation, Interrupt, Run, ToolCall
+from ai_assistant.models import (
+    Budget,
+    ChangeSet,
+    Conversation,
+    Interrupt,
+    Run,
+    ToolCall,
+)
 from ai_assistant.models.usage import UsageLedger
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +102,21 @@ class TestParts:
 
         page = admin_client.get(PAGE).content.decode()
         assert "Not usable: NO_SUCH_KEY is missing." in page
+
+    def test_price_that_is_missing_is_told_where_a_budget_limits_money(
+        self, admin_client, settings, monkeypatch
+    ):
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+        profiles = {"default": {"MODEL": "openai/of-our-own"}}
+        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": profiles}
+        sentence = "Its price is not known: budgets in US dollars count it as nothing."
+        assert sentence not in admin_client.get(PAGE).content.decode()
+
+        Budget.objects.create(scope="site", window="day", usd=5)
+        assert sentence in admin_client.get(PAGE).content.decode()
+        profiles["default"] |= {"INPUT_USD_PER_MTOK": 1, "OUTPUT_USD_PER_MTOK": 2}
+        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": profiles}
+        assert sentence not in admin_client.get(PAGE).content.decode()
 
     def test_waiting_counts_mine_and_all(self, told, people, client):
         for name in ("ada", "bob", "bob"):

@@ -9,11 +9,21 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ai_assistant.engine.storage.eventlog import append_events
-from ai_assistant.events import StepStarted
-from ai_assistant.models import Conversation, Interrupt, Message, Run, Step, ToolCall
+from ai_assistant.events import Custom, StepStarted
+from ai_assistant.models import (
+    ChangeSet,
+    Conversation,
+    Interrupt,
+    Message,
+    RowChange,
+    Run,
+    Step,
+    ToolCall,
+)
 from ai_assistant.models.event import RunEvent
 from ai_assistant.models.usage import UsageLedger
-from ai_assistant.render.html.trace import trace_entry
+from ai_assistant.render.html.trace.rows import trace_rows
+from ai_assistant.render.html.trace.timeline import timeline_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +94,10 @@ def add_call(run, name, start, end, *, position):
     )
 
 
+def drawn(run):
+    return timeline_entry(trace_rows(run))
+
+
 def page_of(run):
     return reverse("admin:ai_assistant_run_change", args=[run.pk])
 
@@ -103,7 +117,7 @@ def staff(client):
 
 class TestTrace:
     def test_spans_in_the_order_in_which_they_began(self, run):
-        spans = trace_entry(run)["spans"]
+        spans = drawn(run)["spans"]
 
         assert [(span["kind"], span["title"]) for span in spans] == [
             ("wait", "Queue"),
@@ -122,7 +136,7 @@ class TestTrace:
         assert spans[3]["detail"] == "approved, ada"
 
     def test_wait_for_a_person_leaves_room_for_the_work(self, run):
-        spans = trace_entry(run)["spans"]
+        spans = drawn(run)["spans"]
 
         assert sum(span["width"] for span in spans) == pytest.approx(1000, abs=6)
         assert spans[1]["width"] == pytest.approx(2 * spans[2]["width"], abs=2)
@@ -132,7 +146,7 @@ class TestTrace:
     def test_model_call_that_was_begun_again_ends_where_the_next_begins(self, run):
         append_events(run.pk, [StepStarted(index=1)], first_seq=3, epoch=2)
         RunEvent.objects.filter(run=run, seq=3).update(created_at=at(4001.5))
-        again, last = trace_entry(run)["spans"][-2:]
+        again, last = drawn(run)["spans"][-2:]
 
         assert (again["detail"], again["took"]) == ("begun again", "0.50 s")
         assert (last["detail"], last["took"]) == ("gpt-5", "0.50 s")
@@ -141,7 +155,7 @@ class TestTrace:
         Interrupt.objects.update(status="open", decided_at=None, decided_by=None)
         Run.objects.update(finished_at=None, state="waiting_approval")
         run.refresh_from_db()
-        waits = next(s for s in trace_entry(run)["spans"] if s["kind"] == "person")
+        waits = next(s for s in drawn(run)["spans"] if s["kind"] == "person")
 
         assert waits["goes_on"]
         assert waits["detail"] == "open"
@@ -150,7 +164,7 @@ class TestTrace:
         call = add_call(run, "get_object", 3, 4, position=9)
         ToolCall.objects.filter(pk=call.pk).update(started_at=None, created_at=at(3))
 
-        (span,) = [s for s in trace_entry(run)["spans"] if s["title"] == "get_object"]
+        (span,) = [s for s in drawn(run)["spans"] if s["title"] == "get_object"]
 
         assert span["kind"] == "tool"
 
@@ -160,7 +174,7 @@ class TestTrace:
             user=run.user,
             idempotency_key="other",
         )
-        spans = trace_entry(Run.objects.get(idempotency_key="other"))["spans"]
+        spans = drawn(Run.objects.get(idempotency_key="other"))["spans"]
 
         assert [(span["title"], span["goes_on"]) for span in spans] == [("Queue", True)]
 
@@ -210,6 +224,129 @@ class TestPage:
         for position in range(2, 200):
             add_call(run, "find_orders", 3, 4, position=position)
 
+        admin_client.get(page_of(run))  # what a process keeps, as the rows of modules
         with django_assert_max_num_queries(15):
             page = admin_client.get(page_of(run)).content.decode()
-        assert page.count("Model call ") >= 50
+        assert page.count("<summary>") >= 50
+        assert page.count("of the order") == 200
+
+
+def fact(run, *facts, seconds):
+    """Store events behind those of the run, at this second."""
+    first = RunEvent.objects.filter(run=run).count() + 1
+    append_events(run.pk, facts, first_seq=first, epoch=2)
+    RunEvent.objects.filter(run=run, seq__gte=first).update(created_at=at(seconds))
+
+
+class TestInterruptions:
+    def test_wait_for_another_try_and_takeover_are_in_the_timeline(self, run):
+        fact(
+            run,
+            Custom(name="aia.waiting", value={"state": "waiting_retry"}),
+            seconds=4001.2,
+        )
+        fact(run, Custom(name="aia.resumed", value={"attempt": 1}), seconds=4001.7)
+        fact(run, StepStarted(index=1), seconds=4001.8)
+
+        spans = {s["title"]: s for s in drawn(run)["spans"]}
+
+        assert spans["Wait before another try"]["took"] == "0.50 s"
+        assert spans["Taken over by another process"]["detail"] == "interruption 1"
+
+    def test_hook_that_failed_and_what_a_hook_made_of_a_call(self, run, staff):
+        Run.objects.update(
+            hook_errors=[
+                {"hook": "guard", "point": "before_tool", "error": "<Oh>", "count": 3}
+            ]
+        )
+        hooked = {"by": "guard", "approval": "It is dear.", "changed_by": ["tidy"]}
+        run.calls.filter(name="delete_order").update(hooked=hooked)
+
+        client = staff("view_run", "view_conversation")
+        page = client.get(page_of(run)).content.decode()
+        assert "&lt;Oh&gt;" in page
+        assert "The hook “guard” asked for an approval: It is dear." in page
+        assert "The hook “tidy” changed its arguments." in page
+
+
+class TestSteps:
+    def test_reply_approval_change_and_links_for_who_may_see_them(
+        self, run, staff, people
+    ):
+        message = run.steps.get(index=1).message
+        message.parts = [
+            {"type": "reasoning", "text": "They want it gone."},
+            {"type": "text", "text": "It is gone; sk-live-0123456789abcdefghij."},
+        ]
+        message.save()
+        change = ChangeSet.objects.create(
+            run=run, call=run.calls.get(name="delete_order"), user=run.user
+        )
+        RowChange.objects.create(
+            change_set=change, order=0, model="auth.group", object_id="7", text="Staff"
+        )
+
+        client = staff("view_run", "view_conversation", "view_changeset")
+        page = client.get(page_of(run)).content.decode()
+        assert "They want it gone." in page
+        assert "It is gone; " in page
+        assert "sk-live-0123456789abcdefghij" not in page
+        assert "approved, ada, " in " ".join(page.split())
+        group = reverse("admin:auth_group_change", args=["7"])
+        assert f'<a href="{group}">Group: Staff</a>' in page
+        for name, key in (("changeset", change.pk),):
+            there = reverse(f"admin:ai_assistant_{name}_change", args=[key])
+            assert there in page
+        assert f"{reverse('ai_assistant:undo')}?change={change.pk}" in page
+        assert "of the order" not in page  # arguments are those of calls
+
+    def test_child_unfolds_with_its_own_timeline(self, run, staff):
+        call = run.calls.get(name="find_orders")
+        child = Run.objects.create(
+            conversation=Conversation.objects.create(owner=run.user, parent_call=call),
+            user=run.user,
+            idempotency_key="child",
+            agent="analyst",
+            root=run,
+        )
+        add_step(child, 0, 3, 4)
+
+        page = staff("view_run").get(page_of(run)).content.decode()
+
+        assert "What the agent analyst did" in page
+        assert page.count("Model call 1") == 2
+
+
+class TestOwn:
+    """A person sees what happened in their own runs, as the panel shows it."""
+
+    @pytest.fixture
+    def ada(self, run, client):
+        run.user.is_staff = True
+        run.user.save()
+        names = ("view_assistant", "use_assistant")
+        found = Permission.objects.filter(codename__in=names)
+        run.user.user_permissions.set(found)
+        client.force_login(run.user)
+        return client
+
+    def test_own_run_without_costs_and_what_is_for_operators(self, run, ada):
+        Run.objects.update(error_detail="at 10.0.0.7", hook_errors=[{"hook": "guard"}])
+
+        page = ada.get(page_of(run)).content.decode()
+
+        assert "of the order" in page
+        for kept in ("4711", "10.0.0.7", "guard", "/toolcall/", "/auditentry/"):
+            assert kept not in page
+
+    def test_not_while_the_assistant_is_off_or_they_may_not_see_it(
+        self, run, ada, settings
+    ):
+        run.user.user_permissions.clear()
+        assert ada.get(page_of(run)).status_code == 403
+        run.user.user_permissions.set(
+            Permission.objects.filter(codename="view_assistant")
+        )
+        assert ada.get(page_of(run)).status_code == 200
+        settings.AI_ASSISTANT = {"ENABLED": False}
+        assert ada.get(page_of(run)).status_code == 403

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from tests.bench.report import emit, median
 from tests.servers.app import DemoServer
@@ -15,6 +16,10 @@ USERS, DAYS = 300, 365
 RUNS, CALLS, LEDGER = 100_000, 300_000, 1_000_000
 ROUNDS = 3
 MOST_MS = 1000
+TRACE = "trace_of_50_steps_and_200_calls"
+LIMITS_MS = {TRACE: 500}
+STEPS, CALLS_A_STEP = 50, 4
+LONG_RUN = UUID(int=7)
 # By the address below `/admin/ai_assistant/`; the first day of the year is 365 days ago.
 PAGES = {
     "report_usage": "report/usage/",
@@ -48,6 +53,7 @@ PAGES = {
     "list_usage_searched": "usageledger/?q=bench7",
     "list_usage_of_model": "usageledger/?model=model_1",
     "start_page": "",
+    TRACE: f"run/{LONG_RUN}/change/",
 }
 
 
@@ -65,7 +71,7 @@ def measure(base: str, folder: Path) -> None:
         text=True,
     )
     for name, times, note in json.loads(done.stdout.splitlines()[-1]):
-        limit = f"at most {MOST_MS}; {note}"
+        limit = f"at most {LIMITS_MS.get(name, MOST_MS)}; {note}"
         emit(f"owner_{name}", median(times), "ms", n=len(times), note=limit)
 
 
@@ -247,6 +253,46 @@ def write() -> None:
     Budget.objects.create(scope="group", group=groups[0], window="month", usd=100)
 
 
+def write_long_run() -> None:
+    """Write a run of many steps, each with its events, calls and their results."""
+    from django.contrib.auth import get_user_model
+
+    from ai_assistant.engine.storage.eventlog import append_events
+    from ai_assistant.events import Custom, StepStarted, TextContent
+    from ai_assistant.models import Conversation, Message, Run, Step, ToolCall
+    from ai_assistant.models.clock import Now
+
+    user = get_user_model().objects.filter(is_superuser=True)[0]
+    conversation = Conversation.objects.create(owner=user)
+    options = {"conversation": conversation, "user": user, "state": "succeeded"}
+    run = Run.objects.create(pk=LONG_RUN, idempotency_key="long", **options)
+    for index in range(STEPS):
+        parts = [{"type": "text", "text": "Seen. " * 100}]
+        message = Message.objects.create(
+            conversation=conversation, run=run, position=index, parts=parts
+        )
+        step = Step.objects.create(run=run, index=index, message=message, model="m")
+        calls = [
+            ToolCall(
+                run=run,
+                step=step,
+                position=position,
+                name=f"tool_{position}",
+                status="complete",
+                arguments={"query": "orders " * 20},
+                result_text="One of the orders. " * 500,
+            )
+            for position in range(CALLS_A_STEP)
+        ]
+        ToolCall.objects.bulk_create(calls)
+        said = [TextContent(message_id=str(message.pk), delta="Seen. ", offset=0)] * 20
+        moved = [Custom(name="aia.call", value={"call_id": str(c.pk)}) for c in calls]
+        facts = [StepStarted(index=index), *said, *moved]
+        append_events(run.pk, facts, first_seq=index * len(facts) + 1, epoch=1)
+    ToolCall.objects.filter(run=run).update(finished_at=Now())
+    Run.objects.filter(pk=run.pk).update(finished_at=Now())
+
+
 def times() -> list[tuple[str, list[float], str]]:
     """Return how long each page took, in ms."""
     from datetime import timedelta
@@ -284,6 +330,7 @@ if __name__ == "__main__":
 
     with transaction.atomic():
         write()
+        write_long_run()
         SummedDay.objects.all().delete()  # of the empty site
     from ai_assistant.engine.accounting.daily import sum_days, summed_until
 

@@ -2,7 +2,8 @@
 `python -m tests.browser.shots [STATE...]`: a picture of every state of the panel.
 
 In light and dark, docked, floating and at 390 pixels, in build/shots/. Without
-arguments also docs/panel.png, the picture of the README.
+arguments also docs/panel.png, the picture of the README. `owner` alone takes those of
+docs/site-owner.md, in docs/pictures/.
 """
 
 import sys
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser
 
 from tests.browser import scenes
 from tests.browser.chromium import chromium
+from tests.browser.owner_pages import addresses
 from tests.browser.panel import Panel
 from tests.browser.theatre import PAGE, PHONE, Theatre, theatre
 from tests.browser.visitor import Visitor
@@ -22,6 +24,18 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "shots"
 README_PICTURE = ROOT / "docs" / "panel.png"
 THEMES = ("light", "dark")
+OWNER = "owner"
+OWNER_PICTURES = ROOT / "docs" / "pictures"
+OWNER_SIZE = {"width": 1120, "height": 720}
+# Each page, with what is opened and where the picture begins.
+OF_OWNER = {
+    "start": ("start", "", "#content"),
+    "profile": ("profile-add", "", "#content"),
+    "module": ("module-change", "", "#content"),
+    "run": ("run-change", ".aia-told details", "#content"),
+    "prompt": ("prompt-told", "", "#content"),
+    "usage": ("report-usage", "", "#content"),
+}
 
 
 def take(panel: Panel, name: str, place: str) -> None:
@@ -92,8 +106,33 @@ def take_readme_picture(browser: Browser) -> None:
         visitor.leave()
 
 
+def take_owner_pictures(browser: Browser) -> None:
+    """Write the pictures of the main pages for the owner of a site."""
+    OWNER_PICTURES.mkdir(exist_ok=True)
+    with theatre(browser) as house:
+        pages = addresses(house.server)
+        visitor = Visitor(browser, house.server.url, viewport=OWNER_SIZE)
+        tab = visitor.tab()
+        for name, (page, opened, part) in OF_OWNER.items():
+            tab.goto(pages[page])
+            if opened:
+                tab.page.locator(opened).first.evaluate("one => { one.open = true }")
+            tab.page.locator("#aia-launcher").evaluate("one => one.remove()")
+            box = tab.page.locator(part).bounding_box() or {}
+            height = min(box.get("height", 0.0), float(OWNER_SIZE["height"]))
+            tab.page.screenshot(
+                path=OWNER_PICTURES / f"{name}.png",
+                clip={**box, "height": height},
+                full_page=True,
+            )
+        visitor.leave()
+
+
 def main(names: list[str]) -> None:
     with chromium(whole=True) as browser:
+        if names == [OWNER]:
+            take_owner_pictures(browser)
+            return
         take_all(browser, names)
         if not names:
             take_readme_picture(browser)

@@ -8,8 +8,10 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
 from tests.browser import scenes
+from tests.browser.owner_pages import addresses
 from tests.browser.panel import Panel
 from tests.browser.theatre import PHONE, Theatre, theatre
+from tests.browser.visitor import Visitor
 from tests.thorough import share
 
 OURS = [["#aia"], ["#aia-launcher"], ["#aia-whole"]]  # the last on pages of their own
@@ -39,16 +41,25 @@ FADED = """async () => {
   await Promise.allSettled(fades.map((one) => one.finished));
 }"""
 SCENE_S = 30  # at most, on a busy machine
+# Of Django's own: its filters and their links, its search, the lists to choose from.
+OF_DJANGO = ("#changelist-filter", "#changelist-search", ".selector")
 FLOATING = (scenes.empty, scenes.done, scenes.approval, scenes.error)
 ON_PHONE = (scenes.empty, scenes.done, scenes.approval, scenes.question, scenes.closed)
 
 
-def faults(page: Page, *within: str, rules: list[str] = TAGS) -> list[str]:
+def faults(
+    page: Page,
+    *within: str,
+    rules: list[str] = TAGS,
+    without: tuple[str, ...] = (),
+) -> list[str]:
     """Return what axe finds in the panel, or in these elements; an element a line."""
     if not page.evaluate("'axe' in window"):
         # By the debugger: the policy of the page lets no script in.
         page.evaluate(AXE_SCRIPT)
     context = {"include": [[one] for one in within] or OURS}
+    if without:
+        context["exclude"] = [[one] for one in without]
     options = {"resultTypes": ["violations"], "runOnly": rules}
     found: dict[str, Any] = page.evaluate(RUN, [context, options])
     told = (
@@ -98,6 +109,36 @@ def test_axe_finds_nothing_docked_floating_and_on_a_phone(
             assert checked(house, scene, **PHONE) == []
     with subtests.test("a fault made on purpose is found, or all above shows nothing"):
         assert any("label" in fault for fault in faults_without_a_label(house))
+
+
+@pytest.fixture(scope="module")
+def owner_pages(house: Theatre) -> dict[str, str]:
+    return addresses(house.server)
+
+
+@pytest.mark.timeout(600)
+def test_axe_finds_nothing_on_the_owners_pages(
+    house: Theatre, owner_pages: dict[str, str], subtests: pytest.Subtests
+) -> None:
+    shown = share(sorted(owner_pages.items()), every=10)
+    for place, options in (("desk", {}), ("phone", PHONE)):
+        visitor = Visitor(house.browser, house.server.url, **options)
+        tab = visitor.tab()
+        for name, path in shown:
+            with subtests.test(name, place=place):
+                tab.goto(path)
+                assert owner_faults(tab.page) == []
+        visitor.leave()
+
+
+def owner_faults(page: Page) -> list[str]:
+    """Return what axe finds in what a page of the owner holds, in light and in dark."""
+    found = []
+    for theme, rules in (("light", TAGS), ("dark", OF_A_THEME)):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.evaluate(FADED)
+        found += faults(page, "#content", without=OF_DJANGO, rules=rules)
+    return found
 
 
 def faults_without_a_label(house: Theatre) -> list[str]:

@@ -67,6 +67,11 @@ class Theatre:
             if server is not self._server({}):
                 self._servers.pop(self._key(scenes.SETTINGS[name])).kill()
 
+    @property
+    def server(self) -> DemoServer:
+        """The server of all scenes that ask for no settings of their own."""
+        return self._server({})
+
     def close(self) -> None:
         for server in self._servers.values():
             server.__exit__(None, None, None)

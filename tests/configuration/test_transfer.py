@@ -7,7 +7,9 @@ import pytest
 import yaml
 from django.contrib.auth.models import Group
 
+from ai_assistant import conf
 from ai_assistant.configuration.profiles import keep_key
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.configuration.transfer.applied import apply
 from ai_assistant.configuration.transfer.document import (
     VERSION,
@@ -30,6 +32,8 @@ from ai_assistant.models import (
 )
 from ai_assistant.models.configuration import Profile
 from ai_assistant.models.module import Module
+from ai_assistant.registry import registry
+from ai_assistant.types import ToolDefinition
 
 KEY = "sk-canary-of-the-file"  # is in no file
 
@@ -46,7 +50,7 @@ def configured(django_user_model):
     keep_key(row, KEY)
     row.save()
     limits = {"steps": 3, "run_s": 90, "tokens": 5000, "usd": "0.25"}
-    made = {"pages": "shop.order", "tools": "search_orders"}
+    made = {"pages": "auth.user", "tools": "search_objects"}
     Module.objects.create(name="returned", **made, **limits)
     Skill.objects.create(name="weekly", description="How", body="1. Look.")
     PromptCommand.objects.create(
@@ -250,3 +254,108 @@ class TestApply:
         assert (entry.action, entry.user) == ("settings.added", admin_user)
         assert entry.details["file"] == "x.yaml"
         assert entry.details["values"] == {"name": "a", "text": "A."}
+
+
+class TestForms:
+    """A file is refused for what the form of the page would refuse, in the same words."""
+
+    @pytest.mark.parametrize(
+        ("section", "row", "problem"),
+        [
+            ("instructions", {"text": "A.", "module": "no"}, "module: There is no mod"),
+            ("agents", {"reasoning": "endless"}, "reasoning: Reasoning "),
+            ("modules", {"pages": "shop.nothing"}, "pages: No page of this site fits"),
+            ("modules", {}, "pages: Say on which pages it is."),
+            ("modules", {"pages": "*" * 9}, "pages: “*********” is too long"),
+            ("modules", {"pages": "auth.user", "tools": "no"}, "tools: There is no"),
+            (
+                "modules",
+                {"pages": "auth.user", "data_models": "shop.no"},
+                "data_models: There is no model “shop.no” any more",
+            ),
+            (
+                "modules",
+                {"pages": "auth.user", "read_only_permission": "shop.no"},
+                "read_only_permission: There is no permission",
+            ),
+            (
+                "modules",
+                {"pages": "auth.user", "features": {"fly": True}},
+                "features: There is no feature “fly”",
+            ),
+            (
+                "profiles",
+                {"model": "openai/x", "api_base": "http://10.0.0.1/v1"},
+                "api_base: ",
+            ),
+            (
+                "profiles",
+                {"model": "openai/x", "reasoning": "endless"},
+                "reasoning: ",
+            ),
+        ],
+    )
+    def test_what_a_form_refuses_a_file_cannot_bring(self, section, row, problem):
+        done = apply(sections(**{section: [{"name": "a", **row}]}), name="x")
+
+        assert f"{section} “a”, {problem}" in " ".join(done.problems)
+        assert not any(kind.rows().exists() for kind in KINDS)
+
+    def test_rule_that_loosens_what_code_says(self):
+        rule = {"tools": "save_memory", "decision": "allow"}
+
+        (problem,) = apply(sections(policy_rules=[rule]), name="x").problems
+
+        assert "decision: The code of these tools is stricter" in problem
+
+    def test_tool_that_its_importer_may_not_use(self, django_user_model):
+        eva = django_user_model.objects.create_user("eva", is_staff=True)
+        row = {"name": "a", "pages": "auth.user", "tools": "dissolve"}
+        document = sections(modules=[row])
+        dissolve = ToolDefinition.of(
+            name="dissolve",
+            handler=print,
+            label="Dissolve",
+            effect="write",
+            description="Dissolve.",
+            permission="auth.delete_group",
+            origin="tests",
+        )
+
+        with registry.temporarily(dissolve):
+            (problem,) = apply(document, name="x", user=eva).problems
+            # In a shell nobody is signed in: who deploys may do more than any user.
+            assert apply(document, name="x").problems == []
+        assert "tools: You may not use “dissolve” yourself" in problem
+
+    def test_what_a_row_names_may_be_in_the_same_file(self):
+        rows = {
+            "profiles": [{"name": "fast", "model": "openai/fast"}],
+            "agents": [{"name": "analyst", "profile": "fast"}],
+            "modules": [{"name": "returns", "pages": "auth.group", "agent": "analyst"}],
+            "instructions": [{"name": "tone", "text": "A.", "module": "returns"}],
+        }
+
+        assert apply(sections(**rows), name="x").problems == []
+
+    def test_profile_in_use_stays(self):
+        Profile.objects.create(name="fast", model="openai/fast")
+        refresh()
+        Agent.objects.create(name="analyst", profile="fast")
+        use = "profiles “fast”: The agent “analyst” uses it."
+        off = {"name": "fast", "model": "openai/fast", "is_active": False}
+
+        removed = apply(sections(profiles=[]), name="x", removes=True)
+        switched_off = apply(sections(profiles=[off]), name="x")
+
+        assert removed.problems == [use]
+        assert switched_off.problems == [use.replace("fast”", "fast”, is_active")]
+        both = apply(sections(profiles=[], agents=[]), name="x", removes=True)
+        assert both.problems == []
+
+    def test_what_is_only_tried_never_holds(self):
+        row = {"name": "fast", "model": "openai/fast"}
+
+        apply(sections(profiles=[row]), name="x", is_trial=True)
+
+        assert "fast" not in conf.profiles()

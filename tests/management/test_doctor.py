@@ -18,6 +18,7 @@ from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.clock import Now
+from ai_assistant.models.module import Module
 from ai_assistant.registry import registry
 from ai_assistant.types import Provider, ReplyEnd, TextDelta, ToolCallDelta, Usage
 
@@ -599,3 +600,35 @@ class TestExecuting:
 
         assert code == 0
         assert [one.partition(":")[0] for one in found["problems"]] == ["doctor.apart"]
+
+
+@pytest.mark.django_db
+@pytest.mark.row("M01")
+class TestModules:
+    """What has broken in the rows of modules since they were saved."""
+
+    @pytest.mark.parametrize(
+        ("fields", "sentence"),
+        [
+            (
+                {"pages": "auth.user", "tools": "vanished"},
+                "There is no tool “vanished”",
+            ),
+            ({"pages": "auth.user", "agent": "gone"}, "There is no agent “gone” any"),
+            ({"pages": "auth.user", "profile": "gone"}, "There is no profile “gone”"),
+            (
+                {"pages": "auth.user", "data_models": "a.b"},
+                "There is no model “a.b” an",
+            ),
+            ({"pages": "shop.order"}, "No page of this site fits “shop.order”."),
+            ({"pages": "admin:(["}, "“admin:([” is no page."),
+        ],
+    )
+    def test_each_is_told_with_its_module(self, fields, sentence):
+        Module.objects.create(name="teams", pages="auth.user")
+        Module.objects.update(**fields)  # as no form would let it be
+
+        _code, found = told()
+
+        (problem,) = [one for one in found["problems"] if "doctor.modules" in one]
+        assert f"teams: {sentence}" in problem

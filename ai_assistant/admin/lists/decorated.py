@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
@@ -44,23 +44,14 @@ class KeysFirstPaginator(Paginator):  # type: ignore[type-arg] # its checker's
         return page
 
 
-class DecoratedList(ChangeList):
-    """A list whose rows get what a page of them needs, in one query for each thing."""
-
-    def get_results(self, request: HttpRequest) -> None:
-        """Let the admin add to the rows of the page."""
-        super().get_results(request)
-        rows = list(self.result_list)
-        model_admin: Any = self.model_admin
-        model_admin.decorate(request, rows)
-        self.result_list = rows
-
-
 class ListedAdmin(ReadOnlyAdmin):
     """A list that says what each row is about, with links to what belongs to it."""
 
     paginator = KeysFirstPaginator
     show_facets = admin.ShowFacets.NEVER  # each would be counted over all rows
+
+    class Media:
+        css: ClassVar = {"all": ("ai_assistant/pages.css",)}
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -69,9 +60,14 @@ class ListedAdmin(ReadOnlyAdmin):
         title = {"title": capfirst(self.opts.verbose_name_plural)}
         return super().changelist_view(request, {**title, **(extra_context or {})})
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """Return the list that adds to its rows."""
-        return DecoratedList
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Let the rows of a page get what it needs, in one query for each thing."""
+        # Not by a list of our own: that of a theme goes before it.
+        found = super().get_changelist_instance(request)
+        rows = list(found.result_list)
+        self.decorate(request, rows)
+        found.result_list = rows
+        return found
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
         """Return the row's own: users are looked for by themselves."""

@@ -1,30 +1,17 @@
 """The form of a module: what is wrong is said at its field."""
 
-from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.admin.widgets import FilteredSelectMultiple
-from django.core.exceptions import ValidationError
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ai_assistant import conf
+from ai_assistant.admin.base import RowForm
 from ai_assistant.admin.modules import choices
-from ai_assistant.configuration.module_problems import (
-    agent_error,
-    price_error,
-    profile_error,
-    selected_errors,
-    selected_pages,
-)
-from ai_assistant.models.module import Module, page_errors
-from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT, ContextModule
-from ai_assistant.modules.configured import may_set
-from ai_assistant.modules.pages import Selected
-from ai_assistant.modules.resolve import DEFAULT, registered_modules
+from ai_assistant.configuration.problems.modules import feature_problem
+from ai_assistant.models.module import Module
+from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT
 
 READ_ONLY = (
     *("read_only", "read_only_permission", "read_only_field", "read_only_values"),
@@ -93,10 +80,8 @@ def feature_field(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(label=capfirst(label), choices=ON_OR_OFF, required=False)
 
 
-class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
-    """A module that an app registers, or one made here; `maker` is who edits it."""
-
-    maker: Any = None
+class ModuleRowForm(RowForm):
+    """A module that an app registers, or one made here."""
 
     tools = names_field(
         gettext_lazy("tools"),
@@ -165,106 +150,18 @@ class ModuleRowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
             "profile": choices.profile_choices(row.profile),
         }
 
-    @cached_property
-    def code(self) -> ContextModule | None:
-        """The registered module that the row is for, or None."""
-        name = self.cleaned_data.get("name") or self.instance.name
-        return next((one for one in registered_modules() if one.id == name), None)
-
-    def clean_name(self) -> str:
-        """Refuse the id that stands for pages without a module."""
-        name: str = self.cleaned_data["name"]
-        if name == DEFAULT.id:
-            raise ValidationError(
-                _("“%(id)s” stands for pages without a module. Choose another id.")
-                % {"id": name}
-            )
-        return name
-
     def clean(self) -> dict[str, Any]:
-        """Say of each field what cannot be."""
+        """Store the features that are on or off."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
-        row = self.instance
-        row.features = self._features(values)
-        name = values.get("name") or row.name
-        selected = self._selected(values)
-        found = {
-            "pages": self._pages_error(values, selected),
-            "tools": choices.tools_error(values["tools"].split(), self.maker, name),
-            "data_models": choices.unknown_error(
-                values["data_models"].split(),
-                dict(choices.model_choices(self.maker, ())),
-            ),
-            "actions": choices.unknown_error(
-                values["actions"].split(), dict(choices.action_choices(self.maker, ()))
-            ),
-            "agent": self._one(
-                values.get("agent"), lambda agent: agent_error(agent, name)
-            ),
-            "profile": self._one(values.get("profile"), profile_error),
-            "usd": self._one(
-                values.get("usd"),
-                lambda _usd: price_error(values.get("profile") or conf.DEFAULT),
-            ),
-            "read_only_permission": self._one(
-                values.get("read_only_permission"), choices.permission_error
-            ),
-            "read_only_field": self._one(
-                values.get("read_only_field"),
-                lambda path: choices.field_error(path, selected),
-            ),
-        }
-        # What is off can always be kept: it offers nothing.
-        if values.get("is_active"):
-            for field, errors in found.items():
-                for error in errors:
-                    self.add_error(field if field in self.fields else None, error)
+        name = values.get("name") or self.instance.name
+        features = {}
+        for one in OFFERED:
+            is_on = values.get(f"{PREFIX}{one}") == "on"
+            if not values.get(f"{PREFIX}{one}"):
+                continue
+            if problem := feature_problem(name, one, is_on=is_on):
+                self.add_error(f"{PREFIX}{one}", problem)
+            else:
+                features[one] = is_on
+        self.instance.features = features
         return values
-
-    @staticmethod
-    def _one(value: str | None, says: Any) -> Iterable[str]:
-        error = says(value) if value else ""
-        return [error] if error else []
-
-    # --- features ---
-
-    def _features(self, values: dict[str, Any]) -> dict[str, bool]:
-        said = {name: values.get(f"{PREFIX}{name}") for name in OFFERED}
-        features = {name: word == "on" for name, word in said.items() if word}
-        code = self.code or ContextModule()
-        for name, is_on in features.items():
-            if not may_set(code, name, is_on=is_on):
-                self.add_error(
-                    f"{PREFIX}{name}", self._feature_error(name, is_on=is_on)
-                )
-        return features
-
-    def _feature_error(self, name: str, *, is_on: bool) -> str:
-        if is_on:
-            return _(
-                "The code of this module has no snapshots that would bring it back."
-            )
-        return _("This protects rows: only code may let it be switched off.")
-
-    # --- pages ---
-
-    def _selected(self, values: dict[str, Any]) -> Selected:
-        return selected_pages(
-            Module(
-                name=values.get("name") or self.instance.name or "-",
-                pages=values.get("pages", ""),
-                priority=values.get("priority") or 0,
-                group=values.get("group"),
-            )
-        )
-
-    def _pages_error(self, values: dict[str, Any], selected: Selected) -> Iterable[str]:
-        pages = values.get("pages", "")
-        if self.code is not None:
-            said = _("An app has this module, and says on which pages it is.")
-            return [said] if pages.strip() else []
-        if not pages.strip():
-            return [_("Say on which pages it is.")]
-        if [*page_errors(pages)]:
-            return []  # the row itself says it
-        return [*selected_errors(selected)]

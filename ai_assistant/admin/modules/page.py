@@ -19,7 +19,7 @@ from ai_assistant.admin.modules.tables import (
 )
 from ai_assistant.admin.registered import registered_view
 from ai_assistant.admin.rows.versions import VersionedAdmin
-from ai_assistant.configuration.module_problems import selected_pages
+from ai_assistant.configuration.problems.modules import selected_pages
 from ai_assistant.models.configuration import NAME_CHARS
 from ai_assistant.models.module import Module
 from ai_assistant.modules.base import LIMITS

@@ -5,24 +5,18 @@ from typing import Any
 from django import forms
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 from ai_assistant import conf
-from ai_assistant.configuration.profiles import (
-    PROVIDERS,
-    keep_key,
-    key_of,
-    profile_problems,
-)
-from ai_assistant.configuration.setup import registered_agents
+from ai_assistant.admin.base import RowForm
+from ai_assistant.configuration.profiles import PROVIDERS, keep_key, key_of
 from ai_assistant.models.configuration import Profile
-from ai_assistant.models.run import UNFINISHED, Run
 
 SECRET = "api_key"  # noqa: S105 - the name of the field of the form
 
 
-class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
+class ProfileForm(RowForm):
     """A profile, with a key that goes in and never comes out."""
 
     api_key = forms.CharField(
@@ -56,7 +50,6 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.key_before = key_of(self.instance)
-        self.was_active = self.instance.pk is not None and self.instance.is_active
         self.destination_before = self.instance.destination
         if SECRET in self.fields:
             self.fields[SECRET].help_text = _about_key(self.key_before.state)
@@ -75,18 +68,9 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         return key
 
     def _post_clean(self) -> None:
-        super()._post_clean()  # type: ignore[misc] # Django's own
-        if self.errors:
-            return
-        row: Profile = self.instance
-        if problems := profile_problems(row):
-            for name, problem in problems.items():
-                self.add_error(name if name in self.fields else None, problem)
-            return
-        if self.was_active and not row.is_active:
-            for use in uses_of(row.name):
-                self.add_error("is_active", use)
-        self._clean_key(row)
+        super()._post_clean()
+        if not self.errors:
+            self._clean_key(self.instance)
 
     @method_decorator(sensitive_variables("key"))
     def _clean_key(self, row: Profile) -> None:
@@ -119,34 +103,3 @@ def _key_problem(state: str) -> str:
             "remove it."
         )
     return ""
-
-
-def uses_of(name: str) -> list[str]:
-    """Return what depends on a profile, in sentences."""
-    named = {"name": name}
-    found = [
-        _("The agent “%(agent)s” uses it.") % {"agent": agent.name}
-        for agent in registered_agents()
-        if agent.profile == name
-    ]
-    found += [
-        _("The profile “%(other)s” falls back to it.") % {"other": other}
-        for other, own in conf.profiles().items()
-        if own.get("FALLBACK") == name
-    ]
-    found += [
-        _("The setting %(setting)s names it.") % {"setting": setting}
-        for setting in ("TITLE_PROFILE", "SUMMARY_PROFILE")
-        if conf.get(setting) == name
-    ]
-    if name == conf.DEFAULT:
-        found.append(_("All conversations use “%(name)s” by default.") % named)
-    count = Run.objects.filter(profile=name, state__in=UNFINISHED).count()
-    if count:
-        sentence = ngettext(
-            "%(count)s run with it is under way.",
-            "%(count)s runs with it are under way.",
-            count,
-        )
-        found.append(sentence % {"count": count})
-    return found

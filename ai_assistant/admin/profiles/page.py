@@ -16,8 +16,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from ai_assistant import conf
 from ai_assistant.admin.profiles.first_run import FirstRunPages
-from ai_assistant.admin.profiles.form import SECRET, ProfileForm, uses_of
+from ai_assistant.admin.profiles.form import SECRET, ProfileForm
 from ai_assistant.admin.rows.versions import VersionedAdmin
+from ai_assistant.configuration.problems.rows import uses_of
 from ai_assistant.configuration.profiles import profile_of
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.configuration import Profile
@@ -26,7 +27,6 @@ from ai_assistant.providers.base import OFFLINE, provider_path
 from ai_assistant.providers.prices import has_prices
 from ai_assistant.providers.readiness import Trial, missing_of, try_model
 from ai_assistant.text.redaction.redact import redact
-from ai_assistant.types import Usage
 
 HELP = {
     "name": gettext_lazy(
@@ -232,9 +232,6 @@ def _level(trial: Trial) -> int:
     return messages.WARNING if trial.warning else messages.SUCCESS
 
 
-ONE_EACH = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
-
-
 def _known(row: Profile) -> Iterator[str]:
     """Yield what is known of a model, in sentences."""
     if provider_path(profile_of(row)) == OFFLINE:
@@ -255,7 +252,7 @@ def _known(row: Profile) -> Iterator[str]:
             yield _("It sees pictures.")
     if has_prices(profile_of(row)):
         yield _("Its price is that of this profile.")
-    elif facts and (usd := facts.cost_usd(ONE_EACH)) is not None:
+    elif facts and (usd := facts.cost_usd(price_list.ONE_EACH)) is not None:
         sentence = _(
             "A million tokens each of input and output cost %(usd)s US dollars."
         )

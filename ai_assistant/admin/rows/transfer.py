@@ -122,7 +122,9 @@ class ConfigurationFileAdmin(AssistantAdmin):
             document = read(text, name)
         except WrongFile as error:
             return self._page(request, form=FileForm(), problems=[str(error)])
-        done = apply(document, name=name, removes=removes, is_trial=True)
+        done = apply(
+            document, name=name, user=request.user, removes=removes, is_trial=True
+        )
         given = {"name": name, "text": text, "removes": removes}
         return self._page(request, form=FileForm(), done=done, given=given)
 

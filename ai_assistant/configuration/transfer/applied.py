@@ -11,6 +11,9 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import DatabaseError, transaction
 from django.utils.translation import gettext as _
 
+from ai_assistant import conf
+from ai_assistant.configuration.problems.rows import row_problems, uses_of
+from ai_assistant.configuration.rows import refresh
 from ai_assistant.configuration.transfer.document import Document
 from ai_assistant.configuration.transfer.kinds import (
     KINDS,
@@ -20,6 +23,7 @@ from ai_assistant.configuration.transfer.kinds import (
     set_values,
     values_of,
 )
+from ai_assistant.models.configuration import Profile
 from ai_assistant.safety.audit import record
 
 ADDED, CHANGED, REMOVED = "added", "changed", "deleted"
@@ -75,7 +79,8 @@ def apply(
 
     With the digest of what was `shown` nothing is done if something else differs now.
     Rows that the file does not have are left alone unless it `removes`. Each change is
-    in the audit log. Half of a file is never applied: not if a row is wrong either.
+    in the audit log. Half of a file is never applied: not if a row is wrong either, for
+    its model or for the form of its page, which `user` would fill in.
     """
     done = Applied()
     try:
@@ -84,7 +89,9 @@ def apply(
                 if kind.section in document.sections:
                     rows = document.sections[kind.section]
                     _apply_section(done, kind, rows, file=name, removes=removes)
+                    refresh()  # rows of the later ones may name these
             for one in done.rows:
+                done.problems += _form_problems(one, user)
                 _record(one, file=name, user=user)
             if shown not in ("", done.digest()):
                 done.problems.append(_("Something else differs now than was shown."))
@@ -92,6 +99,8 @@ def apply(
                 transaction.set_rollback(True)
     except DatabaseError as error:  # what no validation has seen
         done.problems.append(_("The database says: %(error)s") % {"error": error})
+    finally:
+        refresh()  # in this process too, what was rolled back does not hold
     return done
 
 
@@ -142,6 +151,24 @@ def _apply_row(
             after=values_of(kind, row),
         )
     )
+
+
+def _form_problems(one: RowDifference, user: Any) -> Iterator[str]:
+    """Yield what the form of a row would refuse, once all rows are as the file says."""
+    if one.status != REMOVED:
+        was_active = bool(one.before) and one.before.get("is_active", True)
+        found = row_problems(one.row, user, was_active=was_active)
+    elif one.kind.model is Profile and not _in_settings(one.name):
+        found = ((NON_FIELD_ERRORS, use) for use in uses_of(one.name))
+    else:
+        return
+    for name, problem in found:
+        wrong = ValidationError({name: [problem]})
+        yield from _sentences(one.kind, one.after or one.before, wrong)
+
+
+def _in_settings(profile: str) -> bool:
+    return bool(conf.get("PROFILES").get(profile, {}).get("MODEL"))
 
 
 def _placed(kind: Kind, rows: Any) -> Iterator[tuple[Place, tuple[Values, Any]]]:

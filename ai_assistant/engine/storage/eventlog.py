@@ -1,16 +1,29 @@
 """The event log: the numbered facts of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db.models import Q
 
 from ai_assistant.engine.storage.lease import pass_by_state
 from ai_assistant.events import Event
 from ai_assistant.models.event import RunEvent
 from ai_assistant.models.raw_sql import insert_rows
 from ai_assistant.models.run import UNFINISHED
+
+TRACED = ("aia.resumed", "aia.waiting")
+
+
+class TracedFact(NamedTuple):
+    """A moment of a run: a step that was begun, a wait, or a takeover."""
+
+    run_id: UUID
+    name: str
+    value: dict[str, Any]
+    at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,8 +135,13 @@ def steps_until(run_id: UUID, seq: int) -> int:
     return last["index"] + 1 if last else 0
 
 
-def step_starts(run_id: UUID) -> list[tuple[int, datetime]]:
-    """Return the index of each step that was begun, and when; once more if repeated."""
-    begun = RunEvent.objects.filter(run_id=run_id, type="STEP_STARTED").order_by("seq")
-    rows = begun.values_list("payload", "created_at")
-    return [(fact["index"], at) for fact, at in rows]
+def traced_facts(run_ids: Collection[UUID]) -> list[TracedFact]:
+    """Return which steps of runs were begun, and where they were taken over or waited."""
+    told = Q(type="STEP_STARTED") | Q(type="CUSTOM", payload__name__in=TRACED)
+    rows = RunEvent.objects.filter(told, run_id__in=run_ids).order_by("run_id", "seq")
+    return [
+        TracedFact(run_id, fact.get("name", type_), fact.get("value", fact), at)
+        for run_id, type_, fact, at in rows.values_list(
+            "run_id", "type", "payload", "created_at"
+        )
+    ]

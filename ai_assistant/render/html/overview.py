@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
-from ai_assistant.configuration.module_problems import module_problems
+from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
@@ -18,8 +18,10 @@ from ai_assistant.models.run import UNFINISHED, Run, RunState
 from ai_assistant.models.usage import VIEW_USAGE, UsageLedger
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.providers.base import OF_ROW
+from ai_assistant.providers.price_list import is_priced
 from ai_assistant.providers.readiness import missing_of
 from ai_assistant.render.html.transcript.entries import Entry
+from ai_assistant.safety.budgets.budgets import limits_money
 from ai_assistant.safety.identity.permissions import may_view_prompts
 
 CHANGES = 5  # that are listed
@@ -50,11 +52,13 @@ def overview_entry(user: Any) -> Entry:
 
 def _profiles() -> list[Entry]:
     refresh()
+    needs_price = limits_money()
     return [
         {
             "name": name,
             "model": profile.get("MODEL", ""),
             "missing": missing_of(name),
+            "unpriced": needs_price and not is_priced(profile),
             "row": profile.get(OF_ROW),
         }
         for name, profile in conf.profiles().items()

@@ -57,6 +57,13 @@ def has_budgets() -> bool:
     return bool(conf.get("BUDGETS")) or budget_rows.get()
 
 
+def limits_money() -> bool:
+    """Return whether a budget limits money: then each price has to be known."""
+    if any("usd" in budget for budget in conf.get("BUDGETS")):
+        return True
+    return Budget.objects.filter(usd__isnull=False).exists()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Amount:
     """Tokens and money that are used, or needed."""

@@ -147,7 +147,7 @@ def raw_entry(run: Run) -> Entry:
             (one.name, mark_hidden_characters(_text(one.value)), SOURCES[one.source])
             for one in effective_values(run)
         ],
-        "context": mark_hidden_characters(_text(run.context)),
+        "context": shown_text(run.context),
         "tools": sorted(run.tool_versions.items()),
         "steps": list(_steps(run, usage)),
         "usage": usage,
@@ -156,7 +156,7 @@ def raw_entry(run: Run) -> Entry:
             {
                 "role": message.get_role_display(),
                 "created_at": message.created_at,
-                "parts": mark_hidden_characters(_text(message.parts)),
+                "parts": shown_text(message.parts),
             }
             for message in said
         ],
@@ -194,7 +194,7 @@ def prompt_entry(prompt: ShownPrompt | None) -> Entry | None:
     ]
     tools = {
         "tokens": prompt.tools_tokens,
-        "text": mark_hidden_characters(_text(json.loads(prompt.tools or "[]"))),
+        "text": shown_text(json.loads(prompt.tools or "[]")),
     }
     return {
         "parts": parts,
@@ -208,10 +208,8 @@ def _call(call: ToolCall) -> Entry:
     begin, end = call.work_started_at, call.finished_at
     return {
         "call": call,
-        "arguments": mark_hidden_characters(
-            _text(call.arguments or call.arguments_text)
-        ),
-        "result": mark_hidden_characters(_text(call.result_text)),
+        "arguments": shown_text(call.arguments or call.arguments_text),
+        "result": shown_text(call.result_text),
         "traceback": mark_hidden_characters(redact(call.traceback)),
         "seconds": (end - begin).total_seconds() if end else None,
     }
@@ -223,8 +221,12 @@ def _event(event: StoredEvent) -> Entry:
     return {"seq": event.seq, "type": event.type, "told": mark_hidden_characters(cut)}
 
 
-def _text(value: object) -> str:
-    """Return a value as it may be shown: once more without secrets, cut."""
+def shown_text(value: object, length: int = TEXT_CHARS) -> str:
+    """Return a value as a page may show it: once more without secrets, cut."""
+    return mark_hidden_characters(_text(value, length))
+
+
+def _text(value: object, length: int = TEXT_CHARS) -> str:
     if isinstance(value, str):
         with suppress(ValueError):  # the model mostly gets a result as JSON
             value = json.loads(value)
@@ -233,4 +235,4 @@ def _text(value: object) -> str:
     else:
         shown = redact_json(value)
         text = json.dumps(shown, indent=2, ensure_ascii=False, default=str)
-    return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} …"
+    return text if len(text) <= length else f"{text[:length]} …"

@@ -229,7 +229,7 @@ def call_facts(call: ToolCall) -> Entry:
         "table": table_entry(call.shown),
         "error": call.summary or call.error if call.error else "",
         "detail": call.error if call.summary else "",  # what the model was told
-        "seconds": _seconds(call),
+        "seconds": call.worked_s,
         "started_at": call.work_started_at,
         "finished_at": call.finished_at,
         "progress": call.progress,
@@ -382,10 +382,3 @@ def _steps(call: ToolCall) -> list[Entry]:
         {"text": text, "status": str(status)}
         for text, status in zip(call.steps, states, strict=False)
     ]
-
-
-def _seconds(call: ToolCall) -> float | None:
-    waited = (CallStatus.CANCELLED, CallStatus.DENIED)  # for a person, not at work
-    if call.finished_at is None or call.status in waited:
-        return None
-    return (call.finished_at - call.work_started_at).total_seconds()

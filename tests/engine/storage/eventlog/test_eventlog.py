@@ -13,8 +13,8 @@ from ai_assistant.engine.storage.eventlog import (
     events_after,
     open_messages,
     partial_texts,
-    step_starts,
     steps_until,
+    traced_facts,
     under_way,
 )
 from ai_assistant.events import (
@@ -91,13 +91,21 @@ class TestStepsUntil:
         assert [steps_until(run_id, seq) for seq in (1, 2, 3)] == [0, 1, 2]
 
 
-class TestStepStarts:
-    def test_step_that_was_begun_again_is_told_twice(self, run_id):
-        store(run_id, StepStarted(index=0), StepStarted(index=1), StepStarted(index=1))
+class TestTracedFacts:
+    def test_steps_waits_and_takeovers_in_order_and_nothing_else(self, run_id):
+        waits = Custom(name="aia.waiting", value={"state": "waiting_retry"})
+        store(run_id, StepStarted(index=0), waits, Custom(name="aia.call", value={}))
+        resumed = Custom(name="aia.resumed", value={"attempt": 1})
+        store(run_id, resumed, StepStarted(index=0))
 
-        starts = step_starts(run_id)
-        assert [index for index, _at in starts] == [0, 1, 1]
-        assert [at for _index, at in starts] == sorted(at for _index, at in starts)
+        facts = traced_facts([run_id])
+        assert [(fact.name, fact.value) for fact in facts] == [
+            ("STEP_STARTED", {"index": 0}),
+            ("aia.waiting", {"state": "waiting_retry"}),
+            ("aia.resumed", {"attempt": 1}),
+            ("STEP_STARTED", {"index": 0}),
+        ]
+        assert [fact.at for fact in facts] == sorted(fact.at for fact in facts)
 
 
 class TestEventsAfter:

@@ -1,23 +1,23 @@
 """What a run did, and when: the picture on its page in the admin."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Q
 from django.template.defaultfilters import floatformat
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.interrupts.base import kind_names
-from ai_assistant.engine.storage.eventlog import step_starts
+from ai_assistant.engine.storage.eventlog import TracedFact, traced_facts
 from ai_assistant.models import clock
 from ai_assistant.models.call import WORKED_CALL, ToolCall
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Run, Step
-from ai_assistant.models.usage import UsageLedger
+from ai_assistant.models.run import Run, RunState, Step
+from ai_assistant.render.html.trace.rows import TraceRows
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.render.html.transcript.footer import duration
 from ai_assistant.text.hidden_characters import mark_hidden_characters
@@ -25,8 +25,6 @@ from ai_assistant.text.hidden_characters import mark_hidden_characters
 WIDTH = 1000  # of a bar's picture
 LEAST = 4  # of it, that a bar takes
 BRIEF_S = 10.0
-# Not its result and its arguments, which may be long.
-OF_CALL = ("name", "status", "parent", "started_at", "finished_at", "created_at")
 IDLE_SHARE = 0.1  # of the work, that a time without any takes at most
 
 
@@ -52,30 +50,42 @@ class TraceSpan:
         return self.kind in ("model", "tool")
 
 
-def trace_entry(run: Run) -> Entry:
-    """Return what `trace.html` draws: what took time, and the model calls."""
-    steps = list(run.steps.order_by("index"))
-    spans = sorted(_spans(run, steps), key=lambda span: (span.start, span.depth))
-    now = run.finished_at or clock.now()
-    places = _places(spans, now)
+def timeline_entry(rows: TraceRows) -> Entry:
+    """Return what `trace.html` draws: what took time, and the agents that were asked."""
+    spans = _spans_of(rows)
     return {
-        "spans": [_drawn(span, places, run.created_at, now) for span in spans],
-        "steps": _model_calls(run, steps),
+        "spans": _drawn_all(rows.run, spans[rows.run.pk]),
+        "children": [
+            {"run": one, "spans": _drawn_all(one, spans[one.pk])}
+            for one in rows.runs[1:]
+        ],
     }
 
 
 # --- what took time ---
 
 
-def _spans(run: Run, steps: list[Step]) -> Iterator[TraceSpan]:
-    yield from _of_model(run, steps)
-    yield from _of_calls(run)
-    yield from _of_people(run)
-    yield from _of_agents(run)
+def _spans_of(rows: TraceRows) -> Mapping[UUID, list[TraceSpan]]:
+    """Return what took the time of each run."""
+    facts: dict[UUID, list[TracedFact]] = defaultdict(list)
+    for fact in traced_facts([run.pk for run in rows.runs]):
+        facts[fact.run_id].append(fact)
+    found = {
+        run.pk: [
+            *_of_model(run, facts[run.pk], rows.steps.get(run.pk, [])),
+            *_of_calls(rows.calls.get(run.pk, [])),
+            *_of_people(run, rows),
+        ]
+        for run in rows.runs
+    }
+    found[rows.run.pk] += map(_of_agent, rows.children)
+    return found
 
 
-def _of_model(run: Run, steps: list[Step]) -> Iterator[TraceSpan]:
-    begun = step_starts(run.pk)
+def _of_model(
+    run: Run, facts: list[TracedFact], steps: list[Step]
+) -> Iterator[TraceSpan]:
+    begun = [(one.value["index"], one.at) for one in facts if "index" in one.value]
     first = begun[0][1] if begun else run.finished_at
     yield TraceSpan(kind="wait", title=_("Queue"), start=run.created_at, end=first)
     stored = {step.index: step for step in steps}
@@ -90,16 +100,31 @@ def _of_model(run: Run, steps: list[Step]) -> Iterator[TraceSpan]:
             start=start,
             end=again or (step.created_at if step else run.finished_at),
         )
+    for number, fact in enumerate(facts):
+        after = facts[number + 1].at if number + 1 < len(facts) else run.finished_at
+        if fact.value.get("state") == RunState.WAITING_RETRY:
+            title = _("Wait before another try")
+            yield TraceSpan(kind="wait", title=title, start=fact.at, end=after)
+        elif fact.name == "aia.resumed":
+            attempt = {"number": fact.value.get("attempt", "")}
+            yield TraceSpan(
+                kind="wait",
+                title=_("Taken over by another process"),
+                detail=_("interruption %(number)s") % attempt,
+                start=fact.at,
+                end=fact.at,
+            )
 
 
 def _name_of(step: Step | None) -> str:
     return step.model if step else ""
 
 
-def _of_calls(run: Run) -> Iterator[TraceSpan]:
-    # What only reads is not claimed: it has no time at which it was started.
-    worked = Q(started_at__isnull=False) | Q(status__in=WORKED_CALL)
-    for call in ToolCall.objects.filter(worked, run=run).only(*OF_CALL):
+def _of_calls(calls: Iterable[ToolCall]) -> Iterator[TraceSpan]:
+    for call in calls:
+        # What only reads is not claimed: it has no time at which it was started.
+        if call.started_at is None and call.status not in WORKED_CALL:
+            continue
         yield TraceSpan(
             kind="tool",
             title=mark_hidden_characters(call.name),
@@ -111,16 +136,16 @@ def _of_calls(run: Run) -> Iterator[TraceSpan]:
         )
 
 
-def _of_people(run: Run) -> Iterator[TraceSpan]:
-    asked = Interrupt.objects.filter(run=run, kind__in=kind_names(for_person=True))
-    names = {str(kind): kind.label for kind in Interrupt.Kind}
-    asked = asked.select_related("call", "decided_by")
-    for interrupt in asked.defer("proposal", "request", "call__result", "call__shown"):
+def _of_people(run: Run, rows: TraceRows) -> Iterator[TraceSpan]:
+    names = {call.pk: call.name for call in rows.calls.get(run.pk, [])}
+    kinds = {str(kind): kind.label for kind in Interrupt.Kind}
+    for interrupt in rows.asked.get(run.pk, []):
         who = f", {interrupt.decided_by}" if interrupt.decided_by else ""
-        kind = capfirst(names.get(interrupt.kind, interrupt.kind))
+        kind = capfirst(kinds.get(interrupt.kind, interrupt.kind))
+        name = mark_hidden_characters(names.get(interrupt.call_id, ""))
         yield TraceSpan(
             kind="person",
-            title=f"{kind}: {mark_hidden_characters(interrupt.call.name)}",
+            title=f"{kind}: {name}",
             detail=f"{interrupt.get_status_display()}{who}",
             start=interrupt.created_at,
             end=interrupt.decided_at or run.finished_at,
@@ -128,20 +153,25 @@ def _of_people(run: Run) -> Iterator[TraceSpan]:
         )
 
 
-def _of_agents(run: Run) -> Iterator[TraceSpan]:
-    asked = Run.objects.filter(conversation__parent_call__run=run)
-    for child in asked:
-        yield TraceSpan(
-            kind="agent",
-            title=_("Agent %(name)s") % {"name": child.agent},
-            detail=str(child.get_state_display()),
-            start=child.created_at,
-            end=child.finished_at,
-            key=child.pk,
-        )
+def _of_agent(child: Run) -> TraceSpan:
+    return TraceSpan(
+        kind="agent",
+        title=_("Agent %(name)s") % {"name": child.agent},
+        detail=str(child.get_state_display()),
+        start=child.created_at,
+        end=child.finished_at,
+        key=child.pk,
+    )
 
 
 # --- where it stands in the picture ---
+
+
+def _drawn_all(run: Run, spans: Iterable[TraceSpan]) -> list[Entry]:
+    ordered = sorted(spans, key=lambda span: (span.start, span.depth))
+    now = run.finished_at or clock.now()
+    places = _places(ordered, now)
+    return [_drawn(span, places, run.created_at, now) for span in ordered]
 
 
 def _places(spans: Iterable[TraceSpan], now: datetime) -> dict[datetime, float]:
@@ -180,26 +210,17 @@ def _drawn(
         "detail": span.detail,
         "key": span.key,
         "depth": span.depth,
-        "after": _seconds(span.start - began),
-        "took": _seconds(end - span.start),
+        "after": seconds_words(span.start - began),
+        "took": seconds_words(end - span.start),
         "goes_on": span.end is None,
         "x": round(x),
         "width": round(max(places.get(end, x) - x, LEAST)),
     }
 
 
-def _seconds(took: timedelta) -> str:
+def seconds_words(took: timedelta) -> str:
     """Return a time in words, of which parts of a second count if it is short."""
     seconds = max(took.total_seconds(), 0.0)
     if seconds >= BRIEF_S:
         return duration(seconds)
     return _("%(seconds)s s") % {"seconds": floatformat(seconds, 2)}
-
-
-# --- model calls ---
-
-
-def _model_calls(run: Run, steps: list[Step]) -> list[Entry]:
-    settled = UsageLedger.objects.filter(run=run, state=UsageLedger.State.SETTLED)
-    took = {row.step_index: row for row in settled}
-    return [{"step": step, "took": took.get(step.index)} for step in steps]

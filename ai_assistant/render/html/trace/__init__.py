@@ -1,0 +1,1 @@
+"""What a run did, and when: the page of a run in the admin."""
