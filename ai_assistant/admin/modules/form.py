@@ -1,17 +1,26 @@
 """The form of a module: what is wrong is said at its field."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.utils.text import capfirst
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
+from ai_assistant import conf
 from ai_assistant.admin.base import RowForm
-from ai_assistant.admin.modules import choices
-from ai_assistant.configuration.problems.modules import feature_problem
+from ai_assistant.configuration.problems.modules import (
+    actions_of,
+    feature_problem,
+    models_of,
+)
+from ai_assistant.configuration.profiles import profile_label
+from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.models.module import Module
 from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT
+from ai_assistant.registry import registry
+from ai_assistant.tools.arguments import schema_error
 
 READ_ONLY = (
     *("read_only", "read_only_permission", "read_only_field", "read_only_values"),
@@ -19,6 +28,7 @@ READ_ONLY = (
 )
 PREFIX = "feature_"
 OFFERED = tuple(name for name in FEATURES if name not in NOT_BUILT)
+Choices = list[tuple[str, str]]
 ON_OR_OFF = (
     ("", gettext_lazy("as its code has it")),
     ("on", gettext_lazy("on")),
@@ -136,18 +146,18 @@ class ModuleRowForm(RowForm):
             word = {True: "on", False: "off"}.get(stored, "")  # type: ignore[arg-type]
             self.initial.setdefault(f"{PREFIX}{name}", word)
 
-    def _choices(self, row: Module) -> dict[str, choices.Choices]:
+    def _choices(self, row: Module) -> dict[str, Choices]:
         maker = self.maker
         return {
-            "tools": choices.tool_choices(row.tools.split()),
-            "data_models": choices.model_choices(maker, row.data_models.split()),
-            "actions": choices.action_choices(maker, row.actions.split()),
+            "tools": _tool_choices(row.tools.split()),
+            "data_models": _model_choices(maker, row.data_models.split()),
+            "actions": _action_choices(maker, row.actions.split()),
         }
 
-    def _selects(self, row: Module) -> dict[str, choices.Choices]:
+    def _selects(self, row: Module) -> dict[str, Choices]:
         return {
-            "agent": choices.agent_choices(row.agent),
-            "profile": choices.profile_choices(row.profile),
+            "agent": _agent_choices(row.agent),
+            "profile": _profile_choices(row.profile),
         }
 
     def clean(self) -> dict[str, Any]:
@@ -165,3 +175,45 @@ class ModuleRowForm(RowForm):
                 features[one] = is_on
         self.instance.features = features
         return values
+
+
+# --- what may be chosen ---
+
+
+def _tool_choices(chosen: Iterable[str]) -> Choices:
+    """Return the tools to choose from, and those that were chosen and are gone."""
+    tools = {
+        name: f"{name} ({tool.effect})"
+        for name, tool in sorted(registry.tools().items())
+        if not tool.display.renders_only and not schema_error(tool)
+    }
+    return [*tools.items(), *_gone(chosen, tools)]
+
+
+def _model_choices(maker: Any, chosen: Iterable[str]) -> Choices:
+    """Return the models of the admin that the maker may see."""
+    labels = sorted(model._meta.label_lower for model in models_of(maker))
+    return [*((one, one) for one in labels), *_gone(chosen, labels)]
+
+
+def _action_choices(maker: Any, chosen: Iterable[str]) -> Choices:
+    """Return the actions of the admin that the maker may carry out."""
+    found = actions_of(maker)
+    return [*((one, one) for one in sorted(found)), *_gone(chosen, found)]
+
+
+def _agent_choices(chosen: str) -> Choices:
+    """Return the agents."""
+    names = {agent.name: str(agent) for agent in registered_agents()}
+    return [("", "---------"), *names.items(), *_gone([chosen], names)]
+
+
+def _profile_choices(chosen: str) -> Choices:
+    """Return the profiles."""
+    names = {name: profile_label(name) for name in conf.profiles()}
+    return [("", "---------"), *names.items(), *_gone([chosen], names)]
+
+
+def _gone(chosen: Iterable[str], known: Iterable[str]) -> Choices:
+    there = {*known, ""}
+    return [(one, gettext("%s (gone)") % one) for one in chosen if one not in there]
