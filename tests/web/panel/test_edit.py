@@ -287,7 +287,7 @@ class TestHangsWhileItIsDrawn:
 
         tool = registry.tool("change_object")
         hanging = tool.changed(editor=Editor(), timeout_s=0.5)
-        monkeypatch.setattr(editing, "tool_of", lambda run, name: hanging)
+        monkeypatch.setattr(editing, "tool_of_call", lambda run, call: hanging)
         yield widget
         widget.go_on.set()
         editing._bulkheads.clear()
