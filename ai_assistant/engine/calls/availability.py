@@ -52,9 +52,8 @@ ALWAYS_TOLD = frozenset(
     {FIND_TOOLS, "ask_user", "ask_agent", "get_skill", "update_plan"}
     | {"search_objects", "get_object", "change_object"}
 )
-BUILT_IN_CHARS = (
-    8_000  # of the schemas of built-in tools; half of what there is, if more
-)
+# Of the schemas of built-in tools; half of what there is, if more.
+BUILT_IN_CHARS = 8_000
 # Of the built-in tools the last to be told.
 SELDOM = frozenset(
     {
@@ -64,6 +63,7 @@ SELDOM = frozenset(
         PAGE_ACTION,
         "save_memory",
         "highlight",
+        "show_tour",
         "object_history",
         "run_admin_action",
         "find_related",

@@ -6,6 +6,7 @@ from ai_assistant import conf
 from ai_assistant.engine.calls.availability import (
     ALWAYS_TOLD,
     BUILT_IN_CHARS,
+    OF_API,
     told_tools,
     tools_of,
 )
@@ -16,6 +17,7 @@ from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply
 from ai_assistant.tools.model_schema import schema_chars
 from tests.engine.conftest import statuses
+from tests.web.doors import OF_PAGE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -248,6 +250,20 @@ class TestScarceRoom:
         assert self.chars(told - own) <= BUILT_IN_CHARS
         assert {"create_object", "delete_objects", "list_models"} < told
         assert "undo_changes" not in told
+
+    @pytest.mark.parametrize("path", ["/nowhere/", "/admin/auth/group/add/"])
+    def test_tools_of_the_page_and_of_the_api_have_4_kb(
+        self, user, sizes, options, path
+    ):
+        options(API_OPERATIONS=["*"])
+        sizes(conf.SETTINGS["LIMITS"]["TOOL_SCHEMA_CHARS"])
+        scope = RunScope(Run(page_path=path, module="default"), user)
+
+        own = {*OF_PAGE, "find_pages", *OF_API}
+        told = {tool.name for tool in told_tools(scope)} & own
+
+        assert {"find_pages", *OF_API} < told
+        assert self.chars(told) <= 4_096
 
 
 class TestSize:
