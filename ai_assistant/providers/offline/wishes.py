@@ -19,7 +19,8 @@ from ai_assistant.providers.offline.sentences import (
     model_of,
 )
 
-SEARCH = "search_objects"
+SEARCH, PAGES, TOUR = "search_objects", "find_pages", "show_tour"
+ADD = "_add"  # the end of the name of such a page
 MOST_NAMED = 10
 NUMBER = re.compile(r"(?:number|no\.?|id|#)?\s*(\d+)\Z", re.IGNORECASE)
 WHAT_I_AM = "I am the offline model, a small set of rules and not a language model."
@@ -37,6 +38,7 @@ would call here, with your permissions.
 | `search users for ada` | lists what the search of their page finds |
 | `change first name of user ada to Ada` | changes a field, once you have seen the \
 difference and approved it |
+| `how do I add a user` | leads you there, step by step |
 | `take that back` | undoes what was changed last, once you have seen what that does |
 | `what do you remember` | says what you have had me remember |
 | `call list_models {}` | calls any tool by its name |
@@ -51,6 +53,7 @@ NEEDED: Mapping[str, str] = {
     "list": SEARCH,
     "search": SEARCH,
     "change": "change_object",
+    "how do I": TOUR,
     "take that back": "undo_changes",
     "call": LIST,
 }
@@ -132,6 +135,34 @@ def count(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
     if done[-1].call.name != AGGREGATE:
         return call(AGGREGATE, model=model)
     return counted(done[-1], match["many"], "")
+
+
+@DATA.sentence(
+    r"(?:how (?:do|can) i|show me how to)\s+(?:add|create|make)\s+"
+    r"(?:an?\s+|new\s+)*(?P<what>.{1,100}?)"
+)
+def lead(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
+    """Lead the user from the list to the form that adds one."""
+    if not done:
+        return call(PAGES, text=f"add {match['what']}")
+    if done[-1].call.name != PAGES:
+        return Reply(
+            text="Press **Next** to go on. Nothing is saved until you save it."
+        )
+    names = [one["view_name"] for one in done[-1].data["pages"]]
+    form = next((name for name in names if name.endswith(ADD)), "")
+    if not form:
+        return Reply(text=f"I find no page on which you may add a “{match['what']}”.")
+    steps = [
+        {
+            "text": "Here are those that there are. This adds another one.",
+            "view_name": f"{form.removesuffix(ADD)}_changelist",
+            "selector": ".addlink",
+        },
+        {"text": "Fill in the form.", "view_name": form, "selector": "#content form"},
+        {"text": "Save it.", "selector": "[name=_save]"},
+    ]
+    return call(TOUR, steps=steps)
 
 
 @DATA.rule(

@@ -93,7 +93,7 @@ const show = (tour) => {
   const note = cloneTemplate("aia-t-tour");
   const [text, count] = note.querySelectorAll("span");
   count.textContent = `${at + 1} / ${steps.length}`;
-  text.textContent = isHere(step) ? step.text : step.title;
+  text.textContent = isHere(step) ? step.text : `${step.title}: ${step.text}`;
   const [back, next, close] = note.querySelectorAll("button");
   back.hidden = !at;
   back.onclick = () => goTo(tour, at - 1);

@@ -63,6 +63,7 @@ def find_pages(context: RunContext, text: str = "") -> dict[str, JSON]:
         for page in (*_of_admin(context), *_of_site(context))
         if _has_all(words, page)
     ]
+    pages.sort(key=lambda page: not _are_in(words, page["title"]))  # stable
     objects = list(_objects(context, text)) if words else []
     room = MOST - len(objects)
     found: dict[str, JSON] = {"pages": [*objects, *pages[:room]]}
@@ -72,7 +73,11 @@ def find_pages(context: RunContext, text: str = "") -> dict[str, JSON]:
 
 
 def _has_all(words: Iterable[str], page: Found) -> bool:
-    said = f"{page['title']} {page['view_name']}".casefold()
+    return _are_in(words, f"{page['title']} {page['view_name']}")
+
+
+def _are_in(words: Iterable[str], text: object) -> bool:
+    said = str(text).casefold()
     return all(word in said for word in words)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NotRequired
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from typing_extensions import TypedDict
@@ -92,10 +93,10 @@ def _places(context: RunContext, steps: list[TourStep]) -> Iterator[dict[str, JS
     for step in steps:
         if view_name := step.get("view_name", ""):
             page = page_to_open(context, view_name, step.get("arguments") or {})
-            path, title = page.info.path, page_title(page)
+            path, title = page.info.path, capfirst(page_title(page))
         elif not title:
             own = find_page(path)
-            title = page_title(own) if own else _("This page")
+            title = capfirst(page_title(own)) if own else _("This page")
         yield {
             "path": path,
             "title": title,

@@ -7,7 +7,9 @@ from django.contrib.auth.models import Permission
 from ai_assistant.management.doctor_parts import known_of_model
 from ai_assistant.providers.base import provider_for
 from ai_assistant.providers.offline.answers import help_for
-from ai_assistant.providers.offline.wishes import HELP, NEEDED
+from ai_assistant.providers.offline.messages import Call, Outcome
+from ai_assistant.providers.offline.page import Page
+from ai_assistant.providers.offline.wishes import HELP, NEEDED, RULES
 from ai_assistant.providers.readiness import missing_of, try_model
 from ai_assistant.testing import answer_interrupt, run_assistant
 from tests.library.models import Author, Book, Tag
@@ -115,3 +117,30 @@ async def test_save_and_test_finds_it_ready(settings):
     assert missing_of("default") == ""
     assert (trial.ok, trial.text, trial.warning) == (True, "OK", "")
     assert known_of_model(PROFILE) == "no model: rules answer, and cost nothing"
+
+
+class TestTour:
+    WISH = "How do I add a book?"
+
+    def led(self, *done):
+        return RULES.reply(self.WISH, [*done], Page())
+
+    def found(self, *names):
+        pages = [{"title": name, "view_name": name} for name in names]
+        call = Call(name="find_pages", arguments={})
+        return Outcome(call=call, ok=True, data={"pages": pages})
+
+    def test_tour_leads_from_the_list_to_the_form(self):
+        assert self.led().call.arguments == {"text": "add book"}
+
+        tour = self.led(self.found("admin:library_book_add")).call
+
+        assert [step.get("view_name") for step in tour.arguments["steps"]] == [
+            *("admin:library_book_changelist", "admin:library_book_add", None)
+        ]
+
+    def test_tour_is_not_begun_where_nothing_may_be_added(self):
+        told = self.led(self.found("admin:library_book_changelist"))
+
+        assert told.call is None
+        assert "no page on which you may add a “book”" in told.text

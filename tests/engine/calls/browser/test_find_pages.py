@@ -58,6 +58,13 @@ class TestOfTheAdmin:
             "arguments": {"object_id": str(group.pk)},
         }
 
+    def test_pages_whose_title_has_the_words_come_first(self, found):
+        """The names of all views of an app have the name of the app."""
+        told = names(found("add questionnaire"))
+
+        assert told[0] == "admin:questionnaires_questionnaire_add"
+        assert "admin:questionnaires_question_add" in told[1:]
+
     def test_words_that_are_nowhere_find_nothing(self, found):
         assert found("xylophone") == {"pages": []}
 

@@ -27,10 +27,10 @@ def test_step_is_on_the_page_before_it_unless_it_names_one(touring):
     assert run.state == "waiting_browser"
     steps = run.interrupts.get().request["arguments"]["steps"]
     assert [step["path"] for step in steps] == [PAGE, f"{PAGE}add/", f"{PAGE}add/"]
-    assert [step["title"] for step in steps] == ["groups", "group", "group"]
+    assert [step["title"] for step in steps] == ["Groups", "Group", "Group"]
     assert steps[0] == {
         "path": PAGE,
-        "title": "groups",
+        "title": "Groups",
         "selector": "h1",
         "text": "Here",
     }
