@@ -159,7 +159,11 @@ def lead(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
             "view_name": f"{form.removesuffix(ADD)}_changelist",
             "selector": ".addlink",
         },
-        {"text": "Fill in the form.", "view_name": form, "selector": "#content form"},
+        {
+            "text": "Fill in the form.",
+            "view_name": form,
+            "selector": "#content .form-row",
+        },
         {"text": "Save it.", "selector": "[name=_save]"},
     ]
     return call(TOUR, steps=steps)

@@ -46,6 +46,12 @@ export const elementOf = (selector) => {
   }
 };
 
+/** @param {Element} element */
+export const bringInSight = (element) => {
+  const isTall = element.getBoundingClientRect().height > innerHeight;
+  element.scrollIntoView({ block: isTall ? "start" : "center" });
+};
+
 /**
  * @param {Mark[]} marks
  * @param {(text: string, at: number) => string} inWords
@@ -59,7 +65,7 @@ const showMarks = (marks, inWords) => {
       missing.push(selector);
       continue;
     }
-    if (!first) element.scrollIntoView({ block: "center" });
+    if (!first) bringInSight(element);
     first ??= element;
     setTimeout(point(element, inWords(text, at)), SHOWN_MS * marks.length);
     emit("highlight", { selector, text, element });

@@ -3,7 +3,7 @@
 
 import { say } from "./announce.js";
 import { isDirty } from "./dirty.js";
-import { elementOf, point } from "./highlight.js";
+import { bringInSight, elementOf, point } from "./highlight.js";
 import { byId, cloneTemplate, emit, pagePath, translate } from "./root.js";
 import { read, write } from "./storage.js";
 
@@ -45,7 +45,7 @@ const pointWhenThere = async ({ selector }, text) => {
   for (const end = Date.now() + LATE_MS; Date.now() < end && !isOver; ) {
     const element = elementOf(selector);
     if (element) {
-      element.scrollIntoView({ block: "center" });
+      bringInSight(element);
       leave = point(element, text);
       return;
     }
