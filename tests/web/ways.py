@@ -14,6 +14,7 @@ from django.core.asgi import get_asgi_application
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
+from ai_assistant import conf
 from ai_assistant.engine.execution import executor as module
 from ai_assistant.engine.execution.executor import Executor, executor
 from ai_assistant.engine.storage.units import in_db
@@ -79,6 +80,8 @@ def counted() -> Iterator[Costs]:
         patch.object(CursorWrapper, "_executemany", many),
         patch.object(BaseDatabaseWrapper, "commit", committed),
         patch.object(asyncio.BaseEventLoop, "run_in_executor", hop),
+        # A busy machine may take longer than rows of configuration are kept.
+        patch.object(conf, "POLICY_TTL_S", 600.0),
     ):
         yield costs
 
