@@ -274,3 +274,13 @@ class TestAction:
         assert told["left"] is True
         assert told["path"] == "/admin/auth/user/"
         assert told["messages"] == ["Saved."]
+
+    def test_page_that_is_kept_from_the_assistant_is_not_told(self, acting):
+        vault = Vault.objects.create(contents="gold")
+        run = acting(do("click", "e5"))
+        path = f"/admin/library/vault/{vault.pk}/change/"
+        value = {"title": "Vault", "messages": ["gold"], "errors": ["gold"]}
+        claim_call(said(run))
+        finish_call(with_page(said(run, path=path, value=value)))
+
+        assert "gold" not in str(run.calls.get().result)
