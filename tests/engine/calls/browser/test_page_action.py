@@ -226,6 +226,12 @@ class TestAction:
         run = acting(do("click", "e5"), ask=True)
         answer(given(run, "approve"))
         run = resume(run)
+    def test_card_has_a_long_text_to_its_end(self, acting):
+        text = "New " * 200 + "at the end"
+        shown = card(acting(do("fill", "e2", text), ask=True))
+
+        assert text in shown["diff"]["objects"][0]["fields"][0]["whole"]
+
 
         asked = run.interrupts.get(kind="browser").request["arguments"]
         assert asked["approved"] is True
