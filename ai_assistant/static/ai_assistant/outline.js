@@ -91,13 +91,15 @@ const roleOf = (element) => {
   const found = isLink && (tag === "section" ? "region" : TAGS[tag]);
   return found || (element.hasAttribute("onclick") ? "clickable" : "");
 };
+const CELL = "th, td:not(.action-checkbox)"; // which names its row
+
 
 /** @param {Element} element */
 const rowName = (element) => {
   const row = pathOf(element).find((one) =>
     one.matches("tr, li, article, [role=row], [role=listitem]")
   );
-  const cell = row?.querySelector("th, td:not(.action-checkbox)") ?? row;
+  const cell = row?.querySelector(CELL) ?? row;
   const isText =
     cell && !cell.querySelector("input:not([type=hidden]), select, textarea");
   return isText ? textOf(cell).slice(0, VALUE_CHARS) : "";
@@ -398,7 +400,7 @@ const addText = (text, element, parts) => {
 const partOf = (element, role) => {
   const isNamed = role && role !== "text" && role !== "private";
   const name = isNamed ? nameOf(element, role) : "";
-  const named = role === "row" ? element.querySelector("th[class*=field-]") : null;
+  const named = role === "row" ? element.querySelector(CELL) : null;
   const of = ownerOf(named ?? element, false);
   return { element, role, name, value: null, state: "", of, inner: [] };
 };
