@@ -368,6 +368,11 @@ DANGEROUS = {
     "add row that leaves": '<div class="add-row"><a href="/x/" data-t>Add</a></div>',
     "add row with htmx": '<div class="add-row"><a href="#" hx-post="/x/" data-t>Add</a></div>',
     "remove a row": '<a class="inline-deletelink" href="#" data-t>Remove</a>',
+    "htmx elsewhere": '<button type="button" role="tab" id="tab" data-t>T</button><p hx-post="/x/" hx-trigger="click from:#tab"></p>',
+    "htmx elsewhere, opened": '<details id="more"><summary data-t>M</summary></details><p hx-post="/x/" hx-trigger="toggle from:#more"></p>',
+    "hyperscript": '<button type="button" role="tab" _="on click fetch /x/" data-t>T</button>',
+    "datastar": '<button type="button" role="tab" data-on-click="@post(1)" data-t>T</button>',
+    "command": '<button type="button" aria-haspopup="dialog" commandfor="d" command="--delete" data-t>T</button>',
     "box of htmx": '<input type="checkbox" hx-post="/x/" aria-label="A" data-t>',
     "box onchange": '<form onchange="this.submit()"><input type="checkbox" aria-label="A" data-t></form>',
 }  # fmt: skip
@@ -439,11 +444,6 @@ PRESS = """async ([html, action, value, approved]) => {
 }"""
 
 
-    "htmx elsewhere": '<button type="button" role="tab" id="tab" data-t>T</button><p hx-post="/x/" hx-trigger="click from:#tab"></p>',
-    "htmx elsewhere, opened": '<details id="more"><summary data-t>M</summary></details><p hx-post="/x/" hx-trigger="toggle from:#more"></p>',
-    "hyperscript": '<button type="button" role="tab" _="on click fetch /x/" data-t>T</button>',
-    "datastar": '<button type="button" role="tab" data-on-click="@post(1)" data-t>T</button>',
-    "command": '<button type="button" aria-haspopup="dialog" commandfor="d" command="--delete" data-t>T</button>',
 @pytest.mark.row("W06")
 def test_what_may_change_something_waits_for_approval(
     tab: Panel, regular: Visitor, subtests: pytest.Subtests

@@ -68,10 +68,9 @@ const PARTS = [
   ...[...Object.keys(TAGS), "input", "select", "label", "[role]", "[onclick]"],
   ...["[contenteditable]", KEPT_OUT, SKIPPED]
 ].join(", ");
-const DOES = [
-  ...["href", "target", "name", "type", "form", "formaction", "formmethod"],
-  ...["onclick", "action", "method"]
-];
+// Attributes that say what an element does, by themselves or to a script.
+const DOES =
+  /^(href|target|id$|name|type|form|popovertarget|on|hx-|data-(?!aia|state|select2)|[@_]|.+:)/;
 
 // --- roles and names ---
 
@@ -91,8 +90,8 @@ const roleOf = (element) => {
   const found = isLink && (tag === "section" ? "region" : TAGS[tag]);
   return found || (element.hasAttribute("onclick") ? "clickable" : "");
 };
-const CELL = "th, td:not(.action-checkbox)"; // which names its row
 
+const CELL = "th, td:not(.action-checkbox)"; // which names its row
 
 /** @param {Element} element */
 const rowName = (element) => {
@@ -187,11 +186,11 @@ const printOf = (element, role, name) => {
   const form = element.localName !== "form" && element.form;
   const does = element
     .getAttributeNames()
-    .filter((/** @type {string} */ one) => DOES.includes(one) || one.includes("hx-"))
+    .filter((/** @type {string} */ one) => DOES.test(one))
     .map((/** @type {string} */ one) => element.getAttribute(one));
   return JSON.stringify([
     ...[role, name, rowName(element), ...does],
-    element.localName === "button" && element.value,
+    /^(submit|button|checkbox|radio)$/.test(element.type) && element.value,
     form && numberOf(form),
     form &&
       PRESSED.includes(role) && [
