@@ -51,7 +51,7 @@ def source_of(run: Run) -> str:
         for name in ("call", "reasoning", "reply")
         if any(f"{name}(" in reply for reply in replies)
     }
-    told = f"context={_value(context)}," if context else ""
+    told = f"context={_value(redact_json(context))}," if context else ""
     return SOURCE.format(
         imports=_imports(run, names),
         set_up=_indented(_set_up(run), 8),
@@ -98,7 +98,7 @@ def _set_up(run: Run) -> Iterator[str]:
     }
     if rows or run.page_path.strip("/").count("/") > 2:
         yield "# Create here what the run works with: the object of the page, and others."
-    yield from (f"# - {row}" for row in sorted(rows))
+    yield from (f"# - {row!r}" for row in sorted(rows))  # a key may have lines
 
 
 def _question(run: Run) -> str:

@@ -228,6 +228,77 @@ def test_no_other_element_is_acted_upon_when_the_page_changes(tab: Panel) -> Non
     assert told["refused"] > 100
 
 
+OTHERS = """async () => {
+  const { outline } = await import("/static/ai_assistant/outline.js");
+  const { pageAction } = await import("/static/ai_assistant/page_action.js");
+  const { fillForm } = await import("/static/ai_assistant/fill.js");
+  stage.innerHTML = `<form method="post" id="own">
+      <input type="radio" name="state" value="a" aria-label="Choice"><input name="title" aria-label="Name">
+      <textarea name="body" hidden></textarea><div class="ck-editor"><p class="ck-editor__editable">x</p></div>
+      <button type="button" aria-label="Delete" data-id="1"></button>
+      <input type="checkbox" value="1" aria-label="Pick"><a href="/x/">Vault of gold</a><button name="_save">Save</button></form>
+    <form data-aia-effect="asks"><input type="radio" name="state" value="a"><input name="title"></form>`;
+  const [own, other] = stage.querySelectorAll("form");
+  stage.prepend(other);
+  const written = [];
+  own.querySelector("p").ckeditorInstance = { setData: (text) => written.push(text) };
+  const { snapshot, lines } = outline(stage);
+  const act = (action, name, value, approved = false) => {
+    const [, ref] = lines.find((line) => line[1] && line[3] === name);
+    return pageAction({ snapshot, actions: [{ action, ref, value }], approved }, async () => true);
+  };
+  await act("check", "Choice", "true");
+  await act("fill", "Name", "New");
+  const { filled } = fillForm({
+    page: location.pathname, rows: {}, fields: [{ name: "title", values: ["Newer"], texts: {} }],
+  });
+  own.querySelector("[data-id]").dataset.id = "2";
+  own.querySelector("[type=checkbox]").value = "2";
+  const [{ failed }, picked] = [await act("click", "Delete", "", true), await act("check", "Pick", "true")];
+  const now = Date.now;
+  Date.now = () => now() * 1e4;  // nobody waits 20 seconds
+  const waited = await act("wait_for", "Delete", "gold");
+  Date.now = now;
+  return {
+    written, filled, failed: failed?.error ?? "", picked: picked.done, waited: waited.failed?.error, own: own.querySelector("[name=title]").value,
+    others: heard.filter(([, one]) => other.contains(one)).length,
+  };
+}"""
+
+
+@pytest.mark.row("W04", "W05")
+def test_fields_of_the_same_name_elsewhere_are_left_alone(tab: Panel) -> None:
+    tab.goto("/admin/")
+    tab.page.evaluate(SETUP)
+
+    told = tab.page.evaluate(OTHERS)
+
+    assert told["others"] == 0  # neither asked about nor meant
+    assert told["written"] == []  # by the editor of the next field
+    assert (told["filled"], told["own"]) == (["title"], "Newer")
+    assert "not what it was" in told["failed"]  # it would delete something else
+    assert told["picked"] == 0  # it is the box of another object now
+    assert "did not appear" in told["waited"]  # links may be kept back
+
+
+ROW = """async () => {
+  const { outline } = await import("/static/ai_assistant/outline.js");
+  stage.innerHTML = `<table><tr><td class="action-checkbox"></td>
+    <td class="field-token">word</td><th class="field-title">One</th></tr></table>`;
+  return outline(stage).lines.find(([, , role]) => role === "row");
+}"""
+
+
+@pytest.mark.row("W03")
+def test_row_is_told_to_be_of_the_column_that_names_it(tab: Panel) -> None:
+    tab.goto("/admin/")
+    tab.page.evaluate(SETUP)
+
+    _depth, _ref, _role, name, _value, _state, of, _href = tab.page.evaluate(ROW)
+
+    assert (name, of) == ("word", "token")  # so that the server masks it
+
+
 # What would submit, delete, leave, log out or send: `data-t` is what is acted upon.
 DANGEROUS = {
     "submit": '<form><button data-t>Save</button></form>',
@@ -297,6 +368,11 @@ DANGEROUS = {
     "add row that leaves": '<div class="add-row"><a href="/x/" data-t>Add</a></div>',
     "add row with htmx": '<div class="add-row"><a href="#" hx-post="/x/" data-t>Add</a></div>',
     "remove a row": '<a class="inline-deletelink" href="#" data-t>Remove</a>',
+    "htmx elsewhere": '<button type="button" role="tab" id="tab" data-t>T</button><p hx-post="/x/" hx-trigger="click from:#tab"></p>',
+    "htmx elsewhere, opened": '<details id="more"><summary data-t>M</summary></details><p hx-post="/x/" hx-trigger="toggle from:#more"></p>',
+    "hyperscript": '<button type="button" role="tab" _="on click fetch /x/" data-t>T</button>',
+    "datastar": '<button type="button" role="tab" data-on-click="@post(1)" data-t>T</button>',
+    "command": '<button type="button" aria-haspopup="dialog" commandfor="d" command="--delete" data-t>T</button>',
     "box of htmx": '<input type="checkbox" hx-post="/x/" aria-label="A" data-t>',
     "box onchange": '<form onchange="this.submit()"><input type="checkbox" aria-label="A" data-t></form>',
 }  # fmt: skip

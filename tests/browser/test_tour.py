@@ -77,3 +77,18 @@ def test_tour_goes_from_page_to_page_as_the_user_presses(panel: Panel) -> None:
     panel.goto(f"{LIST}add/")
     expect(page.locator("#aia-input")).to_be_visible()
     expect(tour).to_have_count(0)
+
+
+def test_tour_leads_to_no_other_site(panel: Panel) -> None:
+    page = panel.page
+    panel.goto(LIST)
+    panel.open()
+    step = {"path": "//127.0.0.1:9/", "title": "Elsewhere", "text": "", "selector": ""}
+    tour = json.dumps({"steps": [step], "at": 0})
+    for key, value in (("aia.tour", tour), ("aia.going", "null")):
+        page.evaluate("(one) => sessionStorage.setItem(...one)", [key, value])
+    page.reload()
+    page.locator(".aia-tour").get_by_role("button", name="Next").click(timeout=15_000)
+
+    expect(page.locator(".aia-tour")).to_have_count(0)
+    assert page.evaluate("location.pathname") == LIST

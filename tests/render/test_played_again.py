@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, Permission
 from django.db import transaction
 from django.urls import reverse
 
+from ai_assistant.models.change import RowChange
 from ai_assistant.render.played_again import source_of
 from ai_assistant.testing import answer_interrupt, call, reasoning, reply, run_assistant
 
@@ -86,3 +87,18 @@ def test_copied_source_gives_its_user_the_same_permissions():
 
     assert played_again(source) == ([], [])
     assert "('create_object', 'failed')" in source or "denied" in source
+
+
+def test_copied_source_has_no_secret_of_the_page_and_no_code_of_a_row(ada):
+    replies = [reply("", create("Red")), "Done."]
+    asked = run_assistant(ada, PAGE, "Make one.", replies=replies)
+    run = answer_interrupt(asked, "approve").run
+    rows = RowChange.objects.filter(change_set__run=run)
+    rows.update(kind="update", object_id="1\nraise SystemExit")
+    run.context = {"items": [{"id": "note", "value": f"key {SECRET}"}]}
+
+    source = source_of(run)
+
+    assert "1\\nraise SystemExit" in source
+    assert "\n        raise SystemExit" not in source
+    assert SECRET not in source

@@ -37,7 +37,6 @@ NOT_FOR_PEOPLE = {
     "never read",
     "may change something: call again with ask=true, then the person is asked",
     "is not there any more, or not what it was: take a ref of the new outline",
-    "is of another page: take a ref of the new outline",
     "is for the person alone",
     "is read-only",
     "is being typed in by the person, and left alone",

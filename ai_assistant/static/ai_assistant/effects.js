@@ -3,9 +3,9 @@
 
 const EFFECT = "data-aia-effect"; // "ui": changes nothing; "asks": sends what is typed
 
-// Attributes with which a page listens, and what htmx and its like send by.
+// Attributes with which a page listens, and what htmx, hyperscript and their like do.
 const WIRED =
-  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|up-|ng-|(data-)?hx-(get|post|put|patch|delete|on|ws|sse)|data-(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$)/;
+  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|commandfor$|_$|(data-)?script$|up-|ng-|(data-)?hx-(get|post|put|patch|delete|on|ws|sse)|data-(on|reflex|(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$))/;
 const ELSEWHERE = /\.(outside|away|window|document)\b/;
 const OTHERS =
   "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
@@ -46,14 +46,17 @@ export const pathOf = (element) => {
 };
 
 /** @param {Element} element */
-const isWired = (element) =>
-  element.getAttributeNames().some((name) => WIRED.test(name) && !ELSEWHERE.test(name));
+const wiresOf = (element) =>
+  element
+    .getAttributeNames()
+    .filter((name) => WIRED.test(name) && !ELSEWHERE.test(name));
 
 /** @param {Element} element */
-const isCustom = (element) => element.localName.includes("-");
+const mayListen = (element) =>
+  wiresOf(element).length || element.localName.includes("-");
 
 /**
- * Tells whether an element of htmx waits for what happens to this field.
+ * Tells whether an element of htmx waits for what happens to this one.
  *
  * @param {Element} field
  */
@@ -79,14 +82,7 @@ const sendsFields = (around) => {
   const isPlain =
     around.localName === "form" &&
     !/hx-trigger/.test(around.getAttributeNames().join());
-  return around
-    .getAttributeNames()
-    .some(
-      (name) =>
-        WIRED.test(name) &&
-        !ELSEWHERE.test(name) &&
-        !(isPlain && /^(data-)?hx-(?!on)/.test(name))
-    );
+  return wiresOf(around).some((name) => !(isPlain && /^(data-)?hx-(?!on)/.test(name)));
 };
 
 /**
@@ -124,8 +120,7 @@ export const isHarmless = (element) => {
   )
     return false;
   if (element.getAttribute(EFFECT) === "ui") return true;
-  if ([element, ...around].some(isWired) || around.some(isCustom) || isCustom(element))
-    return false;
+  if ([element, ...around].some(mayListen) || isWatched(element)) return false;
   if (TICKS.includes(element.type)) return !sendsItself(element);
   const parent = element.parentElement;
   if (element.localName === "summary")

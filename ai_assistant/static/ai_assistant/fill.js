@@ -7,22 +7,27 @@ import { byId, cloneTemplate, root, translate } from "./root.js";
 // Of Django and Unfold, Grappelli, nested-admin.
 const ADDS = ".add-row a, a.add-row, .grp-add-handler, .djn-add-handler";
 const TICKS = ["checkbox", "radio"];
+// Of the form that Django saves: others of the page may have the same names.
+const SAVES = "[name=_save], [name=_continue], [name=_addanother], [name=_saveasnew]";
 
 /** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string> }} Field */
 
 /**
- * Returns the inputs of a name, in a form of the page itself.
+ * Returns the inputs of a name, in this form or in any of the page itself.
  *
  * @param {string} name
+ * @param {any} [of]
  * @returns {any[]}
  */
-export const inputsOf = (name) =>
-  [...document.getElementsByName(name)].filter(
-    (input) => /** @type {any} */ (input).form && !root.contains(input)
-  );
+export const inputsOf = (name, of) =>
+  [...document.getElementsByName(name)].filter((input) => {
+    const { form } = /** @type {any} */ (input);
+    return form && (of ?? form) === form && !root.contains(input);
+  });
 
 /** @param {any} input the left box of two between which Django moves choices, if it has one */
-const leftBox = (input) => input.options && inputsOf(`${input.name}_old`)[0];
+const leftBox = (input) =>
+  input.options && inputsOf(`${input.name}_old`, input.form)[0];
 
 /**
  * @param {any[]} inputs
@@ -70,9 +75,9 @@ const choose = (select, values, texts) => {
 const write = (input, value) => {
   input.value = value;
   /** @type {any} */ (window).tinymce?.get(input.id)?.setContent(value);
-  /** @type {any} */ (
-    input.parentNode.querySelector(".ck-editor__editable")
-  )?.ckeditorInstance?.setData(value);
+  const next = input.nextElementSibling; // not that of another field
+  if (next?.matches(".ck-editor"))
+    next.querySelector(".ck-editor__editable")?.ckeditorInstance?.setData(value);
 };
 
 /**
@@ -190,8 +195,9 @@ export const fillForm = ({ page, fields, rows }) => {
   addRows(rows);
   /** @type {Record<string, string[]>} */
   const told = { filled: [], typed_by_person: [], not_on_page: [], sends_itself: [] };
+  const form = /** @type {any} */ (document.querySelector(SAVES))?.form;
   for (const field of fields) {
-    const inputs = inputsOf(field.name);
+    const inputs = inputsOf(field.name, form);
     const name = field.label || field.name;
     if (!inputs.length) told.not_on_page.push(name);
     else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);

@@ -68,10 +68,9 @@ const PARTS = [
   ...[...Object.keys(TAGS), "input", "select", "label", "[role]", "[onclick]"],
   ...["[contenteditable]", KEPT_OUT, SKIPPED]
 ].join(", ");
-const DOES = [
-  ...["href", "target", "name", "type", "form", "formaction", "formmethod"],
-  ...["onclick", "action", "method"]
-];
+// Attributes that say what an element does, by themselves or to a script.
+const DOES =
+  /^(href|target|id$|name|type|form|popovertarget|on|hx-|data-(?!aia|state|select2)|[@_]|.+:)/;
 
 // --- roles and names ---
 
@@ -92,12 +91,14 @@ const roleOf = (element) => {
   return found || (element.hasAttribute("onclick") ? "clickable" : "");
 };
 
+const CELL = "th, td:not(.action-checkbox)"; // which names its row
+
 /** @param {Element} element */
 const rowName = (element) => {
   const row = pathOf(element).find((one) =>
     one.matches("tr, li, article, [role=row], [role=listitem]")
   );
-  const cell = row?.querySelector("th, td:not(.action-checkbox)") ?? row;
+  const cell = row?.querySelector(CELL) ?? row;
   const isText =
     cell && !cell.querySelector("input:not([type=hidden]), select, textarea");
   return isText ? textOf(cell).slice(0, VALUE_CHARS) : "";
@@ -185,11 +186,11 @@ const printOf = (element, role, name) => {
   const form = element.localName !== "form" && element.form;
   const does = element
     .getAttributeNames()
-    .filter((/** @type {string} */ one) => DOES.includes(one) || one.includes("hx-"))
+    .filter((/** @type {string} */ one) => DOES.test(one))
     .map((/** @type {string} */ one) => element.getAttribute(one));
   return JSON.stringify([
     ...[role, name, rowName(element), ...does],
-    element.localName === "button" && element.value,
+    /^(submit|button|checkbox|radio)$/.test(element.type) && element.value,
     form && numberOf(form),
     form &&
       PRESSED.includes(role) && [
@@ -398,7 +399,7 @@ const addText = (text, element, parts) => {
 const partOf = (element, role) => {
   const isNamed = role && role !== "text" && role !== "private";
   const name = isNamed ? nameOf(element, role) : "";
-  const named = role === "row" ? element.querySelector("th[class*=field-]") : null;
+  const named = role === "row" ? element.querySelector(CELL) : null;
   const of = ownerOf(named ?? element, false);
   return { element, role, name, value: null, state: "", of, inner: [] };
 };

@@ -97,7 +97,7 @@ const set = (element, values) => {
   if (!element.form || !isMarked || element.getRootNode() !== document)
     return put([element], values);
   const { name, type } = element;
-  const inputs = type === "radio" ? inputsOf(name) : [element];
+  const inputs = type === "radio" ? inputsOf(name, element.form) : [element];
   fillInput(type === "checkbox" ? `${name} ${element.value}` : name, values, inputs);
 };
 
@@ -116,7 +116,8 @@ const FIELD = {
   select: (element, value) => {
     refuseIf(!element.options, "has no options");
     const left =
-      element.matches(".selector select") && inputsOf(`${element.name}_old`)[0];
+      element.matches(".selector select") &&
+      inputsOf(`${element.name}_old`, element.form)[0];
     const options = [...element.options, ...(left?.options ?? [])];
     const found = options.find(
       (one) => one.text.trim() === value || one.value === value
@@ -153,7 +154,7 @@ const pressKey = (element, key) => {
 /** @param {string} text */
 const appears = (text) =>
   outline(document.body, Infinity).lines.some(
-    ([, , , name, , , of]) => !of && name.includes(text)
+    ([, , role, name, , , of]) => !of && role !== "link" && name.includes(text)
   );
 
 let waitsUntil = 0;
@@ -215,7 +216,7 @@ const carryOut = async ({ snapshot, actions, approved }, mayGoOn) => {
   const isThere = snapshot === currentSnapshot();
   for (const one of actions) {
     try {
-      refuseIf(!isThere, "is of another page: take a ref of the new outline");
+      refuseIf(!isThere, GONE);
       await act(one, approved, mayGoOn);
       done += 1;
     } catch (error) {

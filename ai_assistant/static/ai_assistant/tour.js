@@ -75,8 +75,10 @@ const goTo = (tour, at) => {
       return;
     }
     if (!emit("before-navigate", { path: step.path })) return;
+    const target = new URL(step.path, location.href);
+    if (target.origin !== location.origin) return end(); // the page can write it
     keep({ ...tour, at });
-    location.assign(step.path);
+    location.assign(target);
     return;
   }
   keep({ ...tour, at });

@@ -22,6 +22,7 @@ from ai_assistant.context.collect import KeptChips, collect_items, sent_items
 from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import SitePage, find_page, page_info
 from ai_assistant.context.page_items import page_title
+from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
@@ -53,8 +54,10 @@ def navigation_result(context: RunContext, path: str, reported: JSON) -> dict[st
             for item in sent_items(collect_items(arrived).items, KeptChips())
         ],
     }
+    page = find_page(path)
+    is_told = page is None or not is_withheld(page)
     for name in ("messages", "errors"):
-        texts = report.get(name)
+        texts = report.get(name) if is_told else None
         if texts and isinstance(texts, list):
             result[name] = [str(text)[:TEXT_CHARS] for text in texts[:MAX_TEXTS]]
     return result

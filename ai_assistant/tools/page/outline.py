@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from urllib.parse import urljoin
 from uuid import UUID
 
+from django.http import QueryDict
+
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -79,7 +81,9 @@ def _shown(path: str, page: SitePage | None, lines: JSON, told: Told) -> Iterato
             is_kept = told.is_kept(of)
         else:
             is_kept = bool(of) and told.is_text_kept(of)
-            is_kept = is_kept or (role == "link" and _leads_to_kept(path, str(href)))
+            if role == "link" and not is_kept:
+                href = str(href)
+                is_kept = _filters_by_kept(href, told) or _leads_to_kept(path, href)
             if role == "text" and not of and not is_of_site:
                 continue  # of an admin, only what belongs to a field is known
             if is_kept and role == "text":
@@ -121,6 +125,11 @@ def _leads_to_kept(path: str, href: str) -> bool:
     except ValueError:
         return False
     return page is not None and bool(page.info.object_id) and is_withheld(page)
+
+
+def _filters_by_kept(href: str, told: Told) -> bool:
+    """Return whether a link filters the list of the page by what is kept back."""
+    return href.startswith("?") and any(map(told.is_text_kept, QueryDict(href[1:])))
 
 
 def seen_elements(

@@ -21,7 +21,7 @@ MOST_ACTIONS = 25
 PART_BYTES = 5_000
 READ_BYTES = 8_000
 WAIT_FOR = "wait_for"  # has no ref
-SHOWN_CHARS = 300
+ERROR_CHARS = 300
 
 Action = Literal[
     "click", "fill", "select", "check", "press", "scroll", "read", "wait_for"
@@ -103,8 +103,8 @@ def _line(one: PageAction, element: Seen | None) -> FieldChange:
     called = ", ".join(filter(None, (name or role, row)))
     if one.action == "click":
         return FieldChange(name=one.action, label=verb, after=f"{called} ({role})")
-    label, after = f"{verb}: {called}", one.value[:SHOWN_CHARS]
-    return FieldChange(name=one.action, label=label, after=after)
+    label = f"{verb}: {called}"
+    return FieldChange(name=one.action, label=label, after=one.value)
 
 
 @tool(
@@ -163,7 +163,7 @@ def page_action_result(
         return {"left": True, **navigation_result(context, path, reported)}
     result: dict[str, Any] = {"done": report.get("done")}
     if isinstance(failed := report.get("failed"), dict):
-        error = str(failed.get("error", ""))[:SHOWN_CHARS]
+        error = str(failed.get("error", ""))[:ERROR_CHARS]
         result["failed"] = {"action": failed.get("action"), "error": error}
     rules = page_rules(context, path)
     if rules is None:

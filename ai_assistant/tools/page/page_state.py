@@ -28,7 +28,7 @@ from ai_assistant.types import JSON, RunContext
 
 GET_PAGE_STATE = "get_page_state"
 OF_WITHHELD = ("heading", "title")
-VALUES = ("value", "saved", "options")
+VALUES = ("value", "saved", "options", "errors")  # errors may quote the value
 ROW = re.compile(r"-(\d+|empty)(?=-|$)")  # the number of a row in the name of an input
 
 
@@ -56,7 +56,7 @@ class PageRules:
 
     is_kept: Callable[[str], bool] = is_secret_name  # of the value of an input
     is_text_kept: Callable[[str], bool] = is_secret_name  # of a text of a field
-    has_rows: bool = True  # of its list
+    kept_of_list: tuple[str, ...] = ()  # parts of its list
 
 
 def page_rules(context: RunContext, path: str) -> PageRules | None:
@@ -68,19 +68,18 @@ def page_rules(context: RunContext, path: str) -> PageRules | None:
         return None
     try:
         access = _access(context, page)
-        has_rows = is_open_path(access, _first_column(access))
         if page.info.action not in FORM_PAGES:
             # A row of a list has "form-0-title".
             columns = _Columns(access)
             return PageRules(
-                is_kept=columns.is_kept, is_text_kept=columns.is_kept, has_rows=has_rows
+                is_kept=columns.is_kept,
+                is_text_kept=columns.is_kept,
+                kept_of_list=tuple(_kept_of_list(access)),
             )
         form = _FormInputs(access, dict(_inputs(access.site, _page_form(page, access))))
     except (ModelRetry, ToolFailed):  # the tools on rows do not show it either
         return None
-    return PageRules(
-        is_kept=form.is_kept, is_text_kept=form.is_text_kept, has_rows=has_rows
-    )
+    return PageRules(is_kept=form.is_kept, is_text_kept=form.is_text_kept)
 
 
 def page_state(context: RunContext, path: str, reported: JSON) -> dict[str, Any]:
@@ -100,8 +99,9 @@ def page_state(context: RunContext, path: str, reported: JSON) -> dict[str, Any]
             "snapshot": str(state.get("snapshot", "")),
             "outline": outline_text(path, state["lines"], rules),
         }
-    if not rules.has_rows:
-        state["list"] = _without_rows(state.get("list"))
+    if isinstance(shown := state.get("list"), dict):
+        kept = rules.kept_of_list
+        state["list"] = {key: shown[key] for key in shown if key not in kept}
     if isinstance(fields := state.get("fields"), list):
         state["fields"] = [
             _masked(field) if rules.is_kept(str(field.get("name", ""))) else field
@@ -119,16 +119,21 @@ def _masked(field: dict[str, Any]) -> dict[str, Any]:
     return {key: HIDDEN if key in VALUES else value for key, value in field.items()}
 
 
-def _without_rows(shown: JSON) -> JSON:
-    if not isinstance(shown, dict):
-        return None
-    return {key: value for key, value in shown.items() if key != "rows"}
-
-
-def _first_column(access: AdminAccess) -> str:
-    """Return the column of the list that names its rows."""
-    columns = access.model_admin.get_list_display(access.request)
-    return str(next(iter(columns), ""))
+def _kept_of_list(access: AdminAccess) -> Iterator[str]:
+    """Yield the rows if they are named by what is kept back; filters by such, too."""
+    own, request = access.model_admin, access.request
+    columns = own.get_list_display(request)
+    links = own.get_list_display_links(request, columns) or ()
+    naming = next((str(one) for one in columns if one in links), "")
+    if not is_open_path(access, naming):
+        yield "rows"
+    filters = [
+        one if isinstance(one, str) else one[0]
+        for one in own.get_list_filter(request)
+        if isinstance(one, str | tuple | list)
+    ]
+    if not all(is_open_path(access, str(name)) for name in filters):
+        yield "filters"
 
 
 def _access(context: RunContext, page: SitePage) -> AdminAccess:
@@ -174,10 +179,11 @@ class _FormInputs:
 
     def _found(self, name: str) -> tuple[str, bool | None]:
         own = ROW.sub("-N", name)
-        head, _line, number = own.rpartition("_")  # "at_0" is a part of "at"
-        return own, self.known.get(
-            own, self.known.get(head) if number.isdigit() else None
-        )
+        row, dash, last = own.rpartition("-")
+        parts = last.split("_")  # "at_0" and "at_year" are parts of "at"
+        heads = ("_".join(parts[:count]) for count in range(len(parts), 0, -1))
+        known = (self.known.get(f"{row}{dash}{head}") for head in heads)
+        return own, next((one for one in known if one is not None), None)
 
 
 def _inputs(

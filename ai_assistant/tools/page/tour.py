@@ -1,5 +1,6 @@
 """Point at elements of the page, and lead the user from one to the next."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NotRequired
 
@@ -17,6 +18,15 @@ from ai_assistant.types import JSON, RunContext
 
 MOST_MARKS = 10
 MOST_STEPS = 20
+# What names an element, and says nothing of what is in it: what a selector finds is
+# told, and [value^="4"] or :checked would ask for values that are kept back.
+NAMED = re.compile(
+    r"""(?: [\w\s.\#,>+~*-]
+        | \[ (?:id|class|name|for|type|role) (?:[~|^$*]?= (?:[\w-]+|"[^"\\]*"|'[^'\\]*'))? \]
+        | :(?:first|last|only|nth)-(?:child|of-type) (?:\([\w\s+]+\))?
+        )*""",
+    re.VERBOSE,
+)
 
 
 class Mark(TypedDict):
@@ -56,6 +66,11 @@ def highlight_element(
         raise ModelRetry("Give a selector, or marks.")
     if marks and len(marks) > MOST_MARKS:
         raise ModelRetry(f"Give at most {MOST_MARKS} marks, not {len(marks)}.")
+    for one in (selector, *(mark["selector"] for mark in marks or ())):
+        if not NAMED.fullmatch(one):
+            raise ModelRetry(
+                f"Name the element by tag, id, class, name or place, not by {one[:100]!r}."
+            )
 
 
 def _summary(_arguments: dict[str, Any], data: Any) -> str:

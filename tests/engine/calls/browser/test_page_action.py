@@ -131,11 +131,15 @@ class TestOutline:
             line("e1", "row", "One", of="title"),
             line("e2", "text", "One", of="title"),
             line("e3", "text", "token", of="session_token"),
+            line("e4", "link", "Vault of gold", href="?o=1&vault__id__exact=1"),
+            line("e5", "link", "New", href="?status__exact=new"),
         ]
 
         _run, told = looking("/admin/library/book/", *lines)
 
-        assert told["outline"] == 'e1 row "One"\ne2 text "One"'
+        assert told["outline"].split("\n") == [
+            *('e1 row "One"', 'e2 text "One"', f'link "{HIDDEN}"', 'e5 link "New"')
+        ]
 
     def test_nothing_of_a_page_that_is_kept_from_the_assistant(self, looking):
         book = Book.objects.create(title="One", author=Author.objects.create(name="A"))
@@ -222,6 +226,12 @@ class TestAction:
         ]
         assert not shown["allows"]
 
+    def test_card_has_a_long_text_to_its_end(self, acting):
+        text = "New " * 200 + "at the end"
+        shown = card(acting(do("fill", "e2", text), ask=True))
+
+        assert text in shown["diff"]["objects"][0]["fields"][0]["whole"]
+
     def test_only_what_was_approved_is_done_as_approved(self, acting):
         run = acting(do("click", "e5"), ask=True)
         answer(given(run, "approve"))
@@ -274,3 +284,13 @@ class TestAction:
         assert told["left"] is True
         assert told["path"] == "/admin/auth/user/"
         assert told["messages"] == ["Saved."]
+
+    def test_page_that_is_kept_from_the_assistant_is_not_told(self, acting):
+        vault = Vault.objects.create(contents="gold")
+        run = acting(do("click", "e5"))
+        path = f"/admin/library/vault/{vault.pk}/change/"
+        value = {"title": "Vault", "messages": ["gold"], "errors": ["gold"]}
+        claim_call(said(run))
+        finish_call(with_page(said(run, path=path, value=value)))
+
+        assert "gold" not in str(run.calls.get().result)

@@ -72,6 +72,15 @@ class TestForm:
 
         assert kept(state) == {"session", "api_key"}
 
+    def test_part_of_a_field_and_an_error_that_quotes_it(self, looking, user):
+        error = {"name": "groups", "value": "a", "errors": ["a is no choice"]}
+        fields = [error, {"name": "is_superuser_year", "value": "1999"}]
+
+        state = looking(f"/admin/auth/user/{user.pk}/change/", fields=fields)
+
+        assert kept(state) == {"groups", "is_superuser_year"}
+        assert "no choice" not in str(state)
+
     def test_add_page_is_masked_as_well(self, looking):
         state = looking("/admin/library/book/add/", "title", "vault_set-0-contents")
 
@@ -96,6 +105,27 @@ class TestList:
         state = looking("/admin/library/book/", list={"rows": ["x"], "count": "1"})
 
         assert state["list"] == {"count": "1"}
+
+    def test_rows_named_by_another_column_that_is_secret(
+        self, looking, monkeypatch, book
+    ):
+        own = admin.site.get_model_admin(Book)
+        monkeypatch.setattr(own, "list_display_links", ("session_token",))
+
+        state = looking("/admin/library/book/", list={"rows": ["x"], "count": "1"})
+
+        assert state["list"] == {"count": "1"}
+
+    @pytest.mark.parametrize(("name", "is_told"), [("author", True), ("vault", False)])
+    def test_filters_by_a_secret_are_left_out(
+        self, looking, monkeypatch, book, name, is_told
+    ):
+        own = admin.site.get_model_admin(Book)
+        monkeypatch.setattr(own, "list_filter", ("status", name))
+
+        state = looking("/admin/library/book/", list={"filters": ["x"], "count": "1"})
+
+        assert ("filters" in state["list"]) == is_told
 
 
 class TestNothing:

@@ -65,3 +65,21 @@ def test_highlight_of_nothing_or_of_too_much_is_refused(touring, wanted):
     run = touring(name="highlight", wanted=wanted)
 
     assert run.calls.get().result["error_type"] == "retry"
+
+
+@pytest.mark.parametrize(
+    ("selector", "is_taken"),
+    [
+        ('tr:nth-child(2) > td.field-title [name="form-0-title"]', True),
+        ('#id_pin[value^="4"]', False),
+        ("#id_groups option:checked", False),
+        (":nth-child(1 of [value])", False),
+        ('[name="a\\"][value="4"]', False),
+    ],
+)
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_highlight_does_not_ask_for_values(touring, selector, is_taken, is_marked):
+    one = {"selector": selector}
+    wanted = {"marks": [{"selector": "h1"}, one]} if is_marked else one
+
+    assert touring(name="highlight", wanted=wanted).interrupts.exists() == is_taken
