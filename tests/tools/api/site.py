@@ -12,6 +12,8 @@ from django.db import transaction
 from django.http import FileResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import include, path, re_path
 from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_page
+from django.views.decorators.vary import vary_on_cookie
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import (
     authentication,
@@ -211,6 +213,15 @@ class Sneaky(Trap):
         return Response({"made": tag.name})
 
 
+class Cached(Trap):
+    """As Django REST framework's own documentation caches."""
+
+    @method_decorator(cache_page(60))
+    @method_decorator(vary_on_cookie)
+    def get(self, request, **arguments):
+        return Response({"user": request.user.get_username()})
+
+
 class Throttled(Trap):
     throttle_classes = (Slowly,)
 
@@ -294,6 +305,7 @@ own = [
     path("file/", File.as_view(), name="file"),
     path("text/", Text.as_view(), name="text"),
     path("sneaky/", Sneaky.as_view(), name="sneaky"),
+    path("cached/", Cached.as_view(), name="cached"),
     path("throttled/", Throttled.as_view(), name="throttled"),
     path("apart/", Apart.as_view(), name="apart"),
     path("mailing/", Mailing.as_view(), name="mailing"),

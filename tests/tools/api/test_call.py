@@ -67,6 +67,13 @@ class TestCall:
         assert call(boss, "elsewhere.get").data == {"user": "ada"}
         assert call(boss, "public.get").data == {"is_person": False}
 
+    def test_answers_are_not_those_cached_for_others(self, opt_in, boss):
+        opt_in("cached.get")
+
+        users = [call(user, "cached.get").data for user in (boss, staff("nora"))]
+
+        assert users == [{"user": "ada"}, {"user": "nora"}]
+
     def test_request_has_nothing_of_ours(self, opt_in, boss):
         opt_in("echo.get")
 
