@@ -54,7 +54,7 @@ def path_of(operation: Operation, given: Mapping[str, str | int]) -> str:
 
 def _match(endpoint: Endpoint, path: str) -> Any:
     match = match_of(path)
-    if match is None or match.func is not endpoint.callback:
+    if match is None or not endpoint.is_at(match):
         raise ToolFailed(_("Another view of this site answers under this address."))
     return match
 

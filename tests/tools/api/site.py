@@ -278,6 +278,14 @@ def public(request):
     return Response({"is_person": request.user.is_authenticated})
 
 
+@api_view(["POST"])
+@permission_classes([permissions.IsAuthenticated])
+def sort_out(request, what="", is_all=False):  # noqa: FBT002 - of the URL
+    """Sort something out; all of it at an address of its own."""
+    seen.append((what, is_all))
+    return Response({"all": is_all})
+
+
 @ai_assistant.api_operation(effect="read")
 @api_view(["POST"])
 @permission_classes([permissions.IsAuthenticated])
@@ -300,6 +308,9 @@ own = [
     # Two that lead to the same address: the first one answers.
     path("doubled/", Trap.as_view(), name="first"),
     path("doubled/", public, name="second"),
+    # One view: what the first one takes may be the address of the second.
+    path("sort-out/all/", sort_out, {"is_all": True}, name="sort-all"),
+    path("sort-out/<str:what>/", sort_out, name="sort-out"),
     path("redirecting/", Redirecting.as_view(), name="redirecting"),
     path("streaming/", Streaming.as_view(), name="streaming"),
     path("file/", File.as_view(), name="file"),

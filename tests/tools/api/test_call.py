@@ -299,6 +299,15 @@ class TestEscapes:
         assert "Another view" in result.error
         assert call(boss, "first.get").data == {"reached": True}
 
+    def test_same_view_at_another_address(self, opt_in, boss):
+        opt_in("sort-out.post")
+
+        result = call(boss, "sort-out.post", path={"what": "all"})
+
+        assert "Another view" in result.error
+        assert call(boss, "sort-out.post", path={"what": "new"}).data == {"all": False}
+        assert site.seen == [("new", False)]
+
     def test_method_is_that_of_the_operation(self, opt_in, boss):
         opt_in("trap.get")
 
