@@ -103,7 +103,9 @@ class ApiAdapter(Protocol):
         """Return False if the user may not call it, whatever the object."""
         ...
 
-    def check(self, operation: Operation, asked: ApiRequest) -> str:
+    def check(
+        self, operation: Operation, context: RunContext, asked: ApiRequest
+    ) -> str:
         """Return the path of a call. Raise ModelRetry or ToolFailed if it is refused."""
         ...
 

@@ -48,7 +48,7 @@ def preview_call(
     if (told := _untold(context, one)) is not None:
         return told
     asked = ApiRequest(path=path, query=query, body=body)
-    address = known.adapters[one.id].check(one, asked)
+    address = known.adapters[one.id].check(one, context, asked)
     title = _title(one)
     warnings = (
         () if one.can_be_tried else (_("What this does is not known in advance."),)

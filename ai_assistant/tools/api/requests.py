@@ -18,8 +18,9 @@ from ai_assistant.request_context import match_of
 from ai_assistant.tools.adapters.drf import WITH_BODY
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.site_request import KeptSession, through_site
-from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Operation
+from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Kept, Operation
 from ai_assistant.tools.api.endpoints import Endpoint
+from ai_assistant.tools.api.sensitive import kept_in, masked
 from ai_assistant.types import RunContext
 
 # What a server, a proxy or a view may read as another address.
@@ -85,7 +86,7 @@ def answer_of(
         response = through_site(request, answer)
         if response.status_code >= FAILED:
             ended()
-    return _read(response)
+    return _read(response, operation.kept)
 
 
 def request_of(
@@ -151,7 +152,7 @@ def _databases(operation: Operation) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _read(response: Any) -> ApiResponse:
+def _read(response: Any, kept: Kept) -> ApiResponse:
     """Return an answer as values; what is no JSON is not read, and not followed."""
     status, kind = response.status_code, response.get("Content-Type", "")
     if status in REDIRECTS:
@@ -176,7 +177,9 @@ def _read(response: Any) -> ApiResponse:
         return ApiResponse(status=status)
     if "json" in kind:
         with suppress(ValueError):
-            return ApiResponse(status=status, data=json.loads(response.content))
+            data = json.loads(response.content)
+            kept = kept_in(getattr(response, "data", None), kept)
+            return ApiResponse(status=status, data=masked(data, kept))
     return ApiResponse(
         status=status,
         unread=_("It answers with %(kind)s, which is not read.")

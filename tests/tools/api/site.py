@@ -14,6 +14,7 @@ from django.urls import include, path, re_path
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import cache_page
 from django.views.decorators.vary import vary_on_cookie
+from django_filters import rest_framework as filterset
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import (
     authentication,
@@ -130,6 +131,49 @@ class TagViewSet(viewsets.ModelViewSet):
     lookup_value_regex = "[^/]+"
 
 
+class MailSerializer(serializers.ModelSerializer):
+    """Has its fields only in a request."""
+
+    class Meta:
+        model = Author
+        fields = ("id", "email")
+
+    def get_fields(self):
+        assert self.context["request"].user.is_authenticated
+        return super().get_fields()
+
+
+class MailViewSet(viewsets.ModelViewSet):
+    queryset = Author.objects.order_by("pk")
+    permission_classes = (permissions.IsAuthenticated,)
+
+    def get_serializer_class(self):
+        assert self.request.user.is_authenticated
+        return MailSerializer
+
+
+class AddressSerializer(serializers.ModelSerializer):
+    author = serializers.SlugRelatedField("email", queryset=Author.objects.all())
+
+    class Meta:
+        model = Book
+        fields = ("id", "author")
+
+
+class BookFilters(filterset.FilterSet):
+    price = filterset.RangeFilter()
+    by = filterset.OrderingFilter(fields=[("price", "cost"), ("title", "title")])
+
+
+class AddressViewSet(viewsets.ModelViewSet):
+    queryset = Book.objects.order_by("pk")
+    serializer_class = AddressSerializer
+    permission_classes = (permissions.IsAuthenticated,)
+    filter_backends = (DjangoFilterBackend, filters.OrderingFilter)
+    filterset_class = BookFilters
+    ordering_fields = ("price",)
+
+
 class SessionSerializer(serializers.ModelSerializer):
     class Meta:
         model = Session
@@ -180,6 +224,14 @@ class Trap(APIView):
         return Response({"reached": True})
 
     post = delete = get
+
+
+class Mails(Trap):
+    """Its serializer is in its code alone."""
+
+    def get(self, request, **arguments):
+        options = {"many": True, "context": {"request": request}}
+        return Response({"all": MailSerializer(Author.objects.all(), **options).data})
 
 
 class Redirecting(Trap):
@@ -298,6 +350,8 @@ router = DefaultRouter()
 router.register("books", BookViewSet, "books")
 router.register("authors", AuthorViewSet, "authors")
 router.register("tags", TagViewSet, "tags")
+router.register("mails", MailViewSet, "mails")
+router.register("addresses", AddressViewSet, "addresses")
 router.register("web", SessionViewSet, "web")
 router.register("groups", GroupViewSet, "groups")
 
@@ -311,6 +365,7 @@ own = [
     # One view: what the first one takes may be the address of the second.
     path("sort-out/all/", sort_out, {"is_all": True}, name="sort-all"),
     path("sort-out/<str:what>/", sort_out, name="sort-out"),
+    path("all-mails/", Mails.as_view(), name="all-mails"),
     path("redirecting/", Redirecting.as_view(), name="redirecting"),
     path("streaming/", Streaming.as_view(), name="streaming"),
     path("file/", File.as_view(), name="file"),

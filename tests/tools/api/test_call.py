@@ -224,6 +224,42 @@ class TestKept:
         assert result.error_type == "retry"
         assert "kept from the assistant" in result.error
 
+    @pytest.mark.parametrize(
+        "operation", ["mails.list", "all-mails.get", "addresses.list"]
+    )
+    def test_secret_whose_serializer_is_known_late(
+        self, opt_in, boss, library, operation
+    ):
+        opt_in("*", DATA={"SENSITIVE": ["library.author.email"]})
+
+        result = call(boss, operation)
+
+        assert result.ok
+        assert "v@x.org" not in str(result)
+
+    def test_secret_is_not_written_whoever_asks(self, opt_in, boss, library):
+        opt_in("*", DATA={"SENSITIVE": ["library.author.email"]})
+        path, body = {"pk": library.verne.pk}, {"email": "a@b.org"}
+
+        result = call(boss, "mails.partial_update", path=path, body=body)
+
+        assert result.error_type == "retry"
+        assert Author.objects.get().email == "v@x.org"
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            {"ordering": ["-price"]},  # as a list
+            {"price_min": 1},
+            {"by": "title,-cost"},
+        ],
+    )
+    def test_ways_to_order_and_filter(self, opt_in, boss, library, query):
+        opt_in("*", DATA={"SENSITIVE": ["library.book.price"]})
+
+        assert call(boss, "addresses.list", query=query).error_type == "retry"
+        assert call(boss, "addresses.list", query={"by": "-title"}).ok
+
     def test_permissions_of_a_group(self, opt_in, boss):
         opt_in("groups.*")
 
