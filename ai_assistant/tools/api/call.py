@@ -13,6 +13,7 @@ from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, mode
 from ai_assistant.decorators import tool
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.safety.policy.sensitive import mask_secrets
+from ai_assistant.text.unicode import short_text
 from ai_assistant.tools.adapters.drf import failed_result
 from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Operation
 from ai_assistant.tools.api.catalogue import catalogue, has_operations
@@ -89,10 +90,14 @@ def _title(operation: Operation) -> str:
 def _fields(asked: ApiRequest) -> list[FieldChange]:
     """Return what is sent, for the card."""
     body = asked.body if isinstance(asked.body, dict) else {"": asked.body}
-    values = {**asked.query, **({} if asked.body is None else body)}
+    # One after the other: a name may stand in both.
+    parts = [asked.query, {} if asked.body is None else body]
     return [
-        FieldChange(name=str(name), label=str(name), after=str(value)[:VALUE_CHARS])
-        for name, value in mask_secrets(values).items()
+        FieldChange(
+            name=str(name), label=str(name), after=short_text(str(value), VALUE_CHARS)
+        )
+        for values in parts
+        for name, value in mask_secrets(dict(values)).items()
     ]
 
 

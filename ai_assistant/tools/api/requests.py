@@ -12,6 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
+from rest_framework.permissions import SAFE_METHODS
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.request_context import match_of
@@ -94,6 +95,8 @@ def request_of(
 ) -> HttpRequest:
     """Return the request of the user, without cookies, files and a check of CSRF."""
     has_body = endpoint.method.lower() in WITH_BODY
+    if asked.body is not None and endpoint.method not in SAFE_METHODS:
+        has_body = True  # what was approved is what is sent
     request = user_request(
         context.user,
         endpoint.method,

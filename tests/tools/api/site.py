@@ -102,6 +102,12 @@ class BookViewSet(viewsets.ModelViewSet):
         Book.objects.filter(pk=book.pk).update(status=Book.Status.LENT)
         return Response({"status": "lent", "to": request.data.get("to", "")})
 
+    @action(detail=False, methods=["delete"], serializer_class=None)
+    def some(self, request):
+        """Delete some books."""
+        seen.append(request.data)
+        return Response({})
+
 
 class AuthorViewSet(viewsets.ModelViewSet):
     queryset = Author.objects.order_by("pk")

@@ -351,6 +351,13 @@ class TestEscapes:
             assert call(boss, "trap.get", body=body, query={"_method": "POST"}).ok
         assert {method for method, _arguments in site.seen} == {"GET"}
 
+    def test_body_of_a_delete_is_sent(self, opt_in, boss):
+        opt_in("books.some")
+
+        call(boss, "books.some", body={"ids": [1]})
+
+        assert site.seen == [{"ids": [1]}]
+
     def test_views_that_nobody_opts_in(self, opt_in, boss):
         known = catalogue_of(opt_in)
         never = {one.id for one in known.left_out if one.is_never}
