@@ -30,7 +30,13 @@ from ai_assistant.tools.api.refused import (
     only_by_name,
 )
 from ai_assistant.tools.api.requests import answer_of, path_of, request_of
-from ai_assistant.tools.api.sensitive import check_body, check_query, kept_by, kept_for
+from ai_assistant.tools.api.sensitive import (
+    check_body,
+    check_path,
+    check_query,
+    kept_by,
+    kept_for,
+)
 from ai_assistant.types import JSON, Effect, RunContext
 
 
@@ -88,6 +94,7 @@ class DrfAdapter:
         """Return the path of a call. Raise ModelRetry or ToolFailed if it is refused."""
         view = value_or(None, lambda: _asked_view(operation, context))
         kept = kept_for(view, operation.kept)
+        check_path(operation.endpoint, kept)
         check_query(operation.endpoint, asked.query, kept)
         check_body(asked.body, kept)
         return path_of(operation, asked.path)

@@ -174,6 +174,18 @@ def check_query(endpoint: Endpoint, query: Any, kept: Kept) -> None:
             )
 
 
+def check_path(endpoint: Endpoint, kept: Kept) -> None:
+    """Raise ModelRetry if an address finds its row by such a field."""
+    lookup = getattr(endpoint.view(), "lookup_field", "pk")
+    own = getattr(endpoint.view(), "lookup_url_kwarg", None) or lookup
+    if lookup == "pk" or own not in endpoint.arguments:
+        return
+    if _is_kept_path(lookup, models_of(endpoint), kept):
+        raise ModelRetry(
+            f"It finds its row by {lookup!r}, which is kept from the assistant."
+        )
+
+
 def _words(value: Any) -> list[str]:
     return str(value).split(",")
 
