@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.db import OperationalError
 from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, model_name
 from ai_assistant.decorators import tool
+from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.safety.policy.sensitive import mask_secrets
 from ai_assistant.text.unicode import short_text
@@ -141,7 +143,16 @@ def call_api(
     if (told := _untold(context, one)) is not None:
         return told
     asked = ApiRequest(path=path, query=query, body=body)
-    return _result(one, known.adapters[one.id].call(one, context, asked))
+    try:
+        return _result(one, known.adapters[one.id].call(one, context, asked))
+    except OperationalError as error:
+        if one.can_be_tried:
+            raise  # all of it was taken back: it may be tried again
+        raise ToolFailed(
+            _("“%(name)s” was interrupted. It may or may not have taken effect.")
+            % {"name": one.id},
+            suggestion=_("Check before doing it again."),
+        ) from error
 
 
 def _result(operation: Operation, response: ApiResponse) -> Any:

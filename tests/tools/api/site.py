@@ -8,7 +8,7 @@ import io
 
 from django.contrib.auth.models import Group
 from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.http import FileResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import include, path, re_path
 from django.utils.decorators import method_decorator
@@ -300,6 +300,8 @@ class Mailing(Trap):
     def post(self, request, **arguments):
         """Send a mail."""
         seen.append("mailed")
+        if "lock" in request.data:
+            raise OperationalError("database is locked")
         return Response({"ok": True})
 
 

@@ -225,6 +225,15 @@ class TestNotTriedOut:
         played = answer_interrupt(played, "approve")
         assert (played.state, site.seen) == ("succeeded", [reached])
 
+    def test_lock_repeats_nothing_that_stays(self, opt_in, boss):
+        opt_in("mailing.post")
+
+        played = play(boss, "mailing.post", body={"lock": True})
+        played = answer_interrupt(played, "approve")
+
+        assert site.seen == ["mailed"]
+        assert "may or may not" in played.calls[-1].error
+
     def test_all_that_is_sent_is_shown(self, opt_in, boss):
         opt_in("mailing.post")
         body = {"to": "ada", "text": "a" * 600}
