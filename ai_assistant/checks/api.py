@@ -8,7 +8,13 @@ from ai_assistant import conf
 from ai_assistant.checks.messages import nearest, problem
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.api.base import Operation
-from ai_assistant.tools.api.catalogue import NOT, Catalogue, catalogue, fits
+from ai_assistant.tools.api.catalogue import (
+    NOT,
+    Catalogue,
+    catalogue,
+    fits,
+    takes_out,
+)
 
 SETTING = conf.typed("API_OPERATIONS")
 
@@ -28,7 +34,8 @@ def check_api() -> Iterator[CheckMessage]:
 def _of_pattern(pattern: str, known: Catalogue) -> Iterator[CheckMessage]:
     named = pattern.removeprefix(NOT)
     every = [*known.operations.values(), *known.left_out]
-    matching = [one for one in every if fits(one, named)]
+    matches = fits if pattern == named else takes_out
+    matching = [one for one in every if matches(one, named)]
     if not matching:
         names = [name for one in every for name in (one.id, one.name)]
         near = nearest(named, names)

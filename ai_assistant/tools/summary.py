@@ -149,7 +149,9 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
         flat[""] = {"id": row["id"], "text": row["text"] or f"#{row['id']}"}
     for name, value in row.items():
         if name in ("fields", "group") and isinstance(value, dict):
-            flat |= value
+            flat |= {own: one for own, one in value.items() if own}
+        elif not name:
+            continue  # a key of a site's own JSON, which has no label
         elif name not in UNSHOWN or (name in ("id", "text") and "" not in flat):
             flat[name] = value
     named = flat.get("")

@@ -133,6 +133,19 @@ class TestWay:
         assert (row.model, row.api_base) == ("mistral/scripted", "")
         assert key_of(row).state == "none"
 
+    def test_another_provider_drops_the_variable_of_the_one_before(
+        self, save, answers, model_server, monkeypatch
+    ):
+        monkeypatch.setenv("MISTRAL_API_KEY", "sk-of-the-server")
+        variable = {"api_key_env": "MISTRAL_API_KEY"}
+        Profile.objects.create(name="default", model="mistral/x", **variable)
+        answers(text("OK"), call("report_ready", {}))
+
+        save(key="")
+
+        row = Profile.objects.get()
+        assert (row.api_base, row.api_key_env) == (model_server.base, "")
+
     def test_private_address_is_refused_at_its_field(self, save):
         answer = save(api_base="https://10.0.0.1/v1")
 

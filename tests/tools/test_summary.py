@@ -182,6 +182,12 @@ class TestTable:
     def test_none_without_fields_or_rows(self, data):
         assert table_of(data) is None
 
+    def test_key_without_a_name(self):
+        row = {"id": 1, "text": "a", "": 1}
+
+        assert table_of({"": 1, "a": 2})["fields"] == [["A", {"text": "2"}]]
+        assert table_of({"rows": [row, row]})["columns"] == [""]
+
     def test_is_small(self):
         rows = [{"name": "x" * 1000, "deep": {"a": [1]}} for _ in range(100)]
         table = table_of({"rows": rows})

@@ -24,6 +24,7 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.models.configuration import Profile
 from ai_assistant.providers.readiness import missing_of, missing_package
 from ai_assistant.safety.identity.permissions import may_use
+from ai_assistant.safety.site_code import value_or
 from ai_assistant.web.panel.layout import close_panel
 
 FIRST, FORM, LAST = 1, 2, 3  # the steps
@@ -120,11 +121,23 @@ class FirstRunForm(ProfileForm):
                 "Empty: the variable %(name)s, which this server has."
             ) % {"name": choice.variable}
 
+    def clean(self) -> Any:
+        """Drop the variable of another provider, which this page does not ask for."""
+        values: Any = super().clean()
+        row = self.instance
+        goes = Profile(
+            model=values.get("model", row.model),
+            api_base=values.get("api_base", row.api_base),
+            provider=row.provider,
+        )
+        is_same = value_or(None, lambda: goes.destination) == self.destination_before
+        if values.get(SECRET) or not is_same:
+            row.api_key_env = ""
+        return values
+
     @method_decorator(sensitive_variables())
     def _clean_key(self, row: Profile) -> None:
-        if self.cleaned_data.get(SECRET):
-            row.api_key_env = ""
-        elif key_of(row).state == "elsewhere":
+        if not self.cleaned_data.get(SECRET) and key_of(row).state == "elsewhere":
             keep_key(row, "")  # of the provider that was there before
         super()._clean_key(row)
 

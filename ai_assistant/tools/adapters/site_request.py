@@ -5,14 +5,15 @@ The real request of a page passes all middlewares and has the whole session. A t
 gets what `DATA` names: only what reads who the person is, and nothing that stores.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
+from django.core.cache import caches
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
@@ -33,6 +34,7 @@ KNOWN = (
     "simple_history.middleware.HistoryRequestMiddleware",
 )
 KEY = "assistant"  # of a session that is in no store
+OF_PAGES = "views.decorators.cache."  # keys of Django's cache of whole answers
 
 
 class KeptSession(SessionBase):
@@ -75,7 +77,7 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
 
     def view() -> HttpResponse:
         try:
-            with _own_context(request):
+            with _without_cached_pages(), _own_context(request):
                 results.append(work())
         except BaseException as error:  # noqa: BLE001 - raised again below
             errors.append(error)
@@ -109,6 +111,48 @@ def _own_context(request: HttpRequest) -> AbstractContextManager[Any]:
     run_id = getattr(request.session, "run_id", None)
     run = Run.objects.filter(pk=run_id).first() if run_id else None
     return import_string(path)(request, run)  # type: ignore[no-any-return]
+
+
+class PagelessCache:
+    """A cache of the site that neither tells nor keeps whole answers of views."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._real
+
+    def get(self, key: Any, default: Any = None, *args: Any, **options: Any) -> Any:
+        """Return what is there, unless it is the answer of a view."""
+        if str(key).startswith(OF_PAGES):
+            return default
+        return self._real.get(key, default, *args, **options)
+
+    def set(self, key: Any, *args: Any, **options: Any) -> None:
+        """Keep a value, unless it is the answer of a view."""
+        if not str(key).startswith(OF_PAGES):
+            self._real.set(key, *args, **options)
+
+
+@contextmanager
+def _without_cached_pages() -> Iterator[None]:
+    """
+    Let views answer themselves, whoever asks.
+
+    `cache_page` tells people apart by their cookies, which requests of tools do not
+    have: one would be told what another has asked for.
+    """
+    real = {alias: caches[alias] for alias in caches.settings}
+    for alias, cache in real.items():
+        caches[alias] = PagelessCache(cache)  # type: ignore[assignment] # it acts as one
+    try:
+        yield
+    finally:
+        for alias, cache in real.items():
+            caches[alias] = cache
 
 
 @lru_cache(maxsize=8)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ai_assistant.safety.policy.sensitive import is_secret_name
+from ai_assistant.safety.policy.sensitive import WORD_BREAKS, is_secret_name
 from ai_assistant.types import JSON, Effect, RunContext
 
 FAILED = 400  # the first status of an error
@@ -33,14 +33,16 @@ class Kept:
 
     def has(self, name: str) -> bool:
         """Return whether a field of this name is neither told nor written."""
-        if name in self.hidden:
+        names = {name, WORD_BREAKS.sub("_", name).lower()}  # also in camel case
+        if names & self.hidden:
             return True
-        is_secret = name in RIGHTS or is_secret_name(name)
-        return is_secret and name not in self.opened
+        is_secret = bool(names & RIGHTS) or is_secret_name(name)
+        return is_secret and not names & self.opened
 
     def keeps_as_it_is(self, name: str) -> bool:
         """Return whether a field of this name is not written."""
-        return name in self.fixed or self.has(name)
+        names = {name, WORD_BREAKS.sub("_", name).lower()}
+        return bool(names & self.fixed) or self.has(name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +105,9 @@ class ApiAdapter(Protocol):
         """Return False if the user may not call it, whatever the object."""
         ...
 
-    def check(self, operation: Operation, asked: ApiRequest) -> str:
+    def check(
+        self, operation: Operation, context: RunContext, asked: ApiRequest
+    ) -> str:
         """Return the path of a call. Raise ModelRetry or ToolFailed if it is refused."""
         ...
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.db import OperationalError
 from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -11,8 +12,10 @@ from pydantic import Field
 
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, model_name
 from ai_assistant.decorators import tool
+from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.safety.policy.sensitive import mask_secrets
+from ai_assistant.text.unicode import short_text
 from ai_assistant.tools.adapters.drf import failed_result
 from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Operation
 from ai_assistant.tools.api.catalogue import catalogue, has_operations
@@ -48,7 +51,7 @@ def preview_call(
     if (told := _untold(context, one)) is not None:
         return told
     asked = ApiRequest(path=path, query=query, body=body)
-    address = known.adapters[one.id].check(one, asked)
+    address = known.adapters[one.id].check(one, context, asked)
     title = _title(one)
     warnings = (
         () if one.can_be_tried else (_("What this does is not known in advance."),)
@@ -89,10 +92,14 @@ def _title(operation: Operation) -> str:
 def _fields(asked: ApiRequest) -> list[FieldChange]:
     """Return what is sent, for the card."""
     body = asked.body if isinstance(asked.body, dict) else {"": asked.body}
-    values = {**asked.query, **({} if asked.body is None else body)}
+    # One after the other: a name may stand in both.
+    parts = [asked.query, {} if asked.body is None else body]
     return [
-        FieldChange(name=str(name), label=str(name), after=str(value)[:VALUE_CHARS])
-        for name, value in mask_secrets(values).items()
+        FieldChange(
+            name=str(name), label=str(name), after=short_text(str(value), VALUE_CHARS)
+        )
+        for values in parts
+        for name, value in mask_secrets(dict(values)).items()
     ]
 
 
@@ -136,7 +143,16 @@ def call_api(
     if (told := _untold(context, one)) is not None:
         return told
     asked = ApiRequest(path=path, query=query, body=body)
-    return _result(one, known.adapters[one.id].call(one, context, asked))
+    try:
+        return _result(one, known.adapters[one.id].call(one, context, asked))
+    except OperationalError as error:
+        if one.can_be_tried:
+            raise  # all of it was taken back: it may be tried again
+        raise ToolFailed(
+            _("“%(name)s” was interrupted. It may or may not have taken effect.")
+            % {"name": one.id},
+            suggestion=_("Check before doing it again."),
+        ) from error
 
 
 def _result(operation: Operation, response: ApiResponse) -> Any:

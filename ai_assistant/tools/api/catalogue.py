@@ -113,7 +113,7 @@ def is_opted_in(operation: Operation, patterns: Iterable[str]) -> bool:
     wanted = list(patterns)
     if operation.is_never or operation.effect is None:
         return False
-    if any(fits(operation, one[1:]) for one in wanted if one.startswith(NOT)):
+    if any(takes_out(operation, one[1:]) for one in wanted if one.startswith(NOT)):
         return False
     chosen = [one for one in wanted if fits(operation, one)]
     if operation.only_by_name:
@@ -124,6 +124,13 @@ def is_opted_in(operation: Operation, patterns: Iterable[str]) -> bool:
 def fits(operation: Operation, pattern: str) -> bool:
     """Return whether a pattern names an operation, by its id or by its service."""
     return any(fnmatchcase(name, pattern) for name in (operation.id, operation.name))
+
+
+def takes_out(operation: Operation, pattern: str) -> bool:
+    """Return whether a pattern after `!` names an operation, with its method or not."""
+    # A second method gives the first one a longer name: it stays taken out.
+    whole = operation.name.removesuffix(f".{operation.method.lower()}")
+    return fits(operation, pattern) or fnmatchcase(whole, pattern)
 
 
 def _score(words: set[str], operation: Operation) -> int:

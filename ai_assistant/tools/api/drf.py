@@ -30,7 +30,13 @@ from ai_assistant.tools.api.refused import (
     only_by_name,
 )
 from ai_assistant.tools.api.requests import answer_of, path_of, request_of
-from ai_assistant.tools.api.sensitive import check_body, check_query, kept_by, masked
+from ai_assistant.tools.api.sensitive import (
+    check_body,
+    check_path,
+    check_query,
+    kept_by,
+    kept_for,
+)
 from ai_assistant.types import JSON, Effect, RunContext
 
 
@@ -73,12 +79,8 @@ class DrfAdapter:
 
     def may_call(self, operation: Operation, context: RunContext) -> bool:
         """Return what the permission classes say without an object."""
-        endpoint: Endpoint = operation.endpoint
-        view = endpoint.view()
-        request = request_of(endpoint, context, "/", ApiRequest())
-        _authenticate(operation, request)
         try:
-            view.request = view.initialize_request(request)
+            view = _asked_view(operation, context)
             view.check_permissions(view.request)
         except (APIException, PermissionDenied, Http404):
             return False
@@ -86,19 +88,33 @@ class DrfAdapter:
             return True
         return True
 
-    def check(self, operation: Operation, asked: ApiRequest) -> str:
+    def check(
+        self, operation: Operation, context: RunContext, asked: ApiRequest
+    ) -> str:
         """Return the path of a call. Raise ModelRetry or ToolFailed if it is refused."""
-        check_query(operation.endpoint, asked.query, operation.kept)
-        check_body(asked.body, operation.kept)
+        view = value_or(None, lambda: _asked_view(operation, context))
+        kept = kept_for(view, operation.kept)
+        check_path(operation.endpoint, kept)
+        check_query(operation.endpoint, asked.query, kept)
+        check_body(asked.body, kept)
         return path_of(operation, asked.path)
 
     def call(
         self, operation: Operation, context: RunContext, asked: ApiRequest
     ) -> ApiResponse:
         """Call the view, with its own authenticators, permissions and throttles."""
-        self.check(operation, asked)
-        response = answer_of(operation, context, asked, _authenticate)
-        return replace(response, data=masked(response.data, operation.kept))
+        self.check(operation, context, asked)
+        return answer_of(operation, context, asked, _authenticate)
+
+
+def _asked_view(operation: Operation, context: RunContext) -> Any:
+    """Return the view as it is for the user, without a call of it."""
+    endpoint: Endpoint = operation.endpoint
+    view = endpoint.view()
+    request = request_of(endpoint, context, "/", ApiRequest())
+    _authenticate(operation, request)
+    view.request = view.initialize_request(request)
+    return view
 
 
 def _authenticate(operation: Operation, request: Any) -> None:

@@ -4,7 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.urls import URLPattern, URLResolver, get_resolver, get_urlconf
+from django.urls import (
+    URLPattern,
+    URLResolver,
+    get_resolver,
+    get_urlconf,
+)
 from django.urls.converters import IntConverter, UUIDConverter
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.schemas.generators import EndpointEnumerator
@@ -31,6 +36,7 @@ class Endpoint:
     names: tuple[str, ...]  # the namespaces, and its own name
     apps: tuple[str, ...] = ()  # the app names of the namespaces
     arguments: Mapping[str, JSON] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # what its patterns add
 
     @property
     def url_name(self) -> str:
@@ -55,6 +61,15 @@ class Endpoint:
                 return found
         return default
 
+    def is_at(self, match: Any) -> bool:
+        """Return whether an address leads to this very pattern."""
+        return (
+            match.func is self.callback
+            and self.url_name in ("", match.view_name)
+            and match.captured_kwargs.keys() == self.arguments.keys()
+            and match.extra_kwargs == self.extra
+        )
+
     def view(self, request: Any = None) -> Any:
         """Return the view as it is for this method, without a call of it."""
         view = self.callback.cls(**getattr(self.callback, "initkwargs", {}))
@@ -77,6 +92,7 @@ class _Place:
     names: tuple[str, ...] = ()
     apps: tuple[str, ...] = ()
     arguments: Mapping[str, JSON] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
     is_complete: bool = True  # each of its arguments has a name
 
     def below(self, pattern: Any) -> "_Place":
@@ -85,10 +101,13 @@ class _Place:
         converters = getattr(own, "converters", {})
         groups = own.regex.groupindex if hasattr(own, "regex") else {}
         names = converters or dict.fromkeys(groups)
+        is_whole = isinstance(pattern, URLPattern)
+        added = pattern.default_args if is_whole else pattern.default_kwargs
         return replace(
             self,
             regex=self.regex + str(own),
             arguments={**self.arguments, **{n: _schema(c) for n, c in names.items()}},
+            extra={**self.extra, **added},
             is_complete=self.is_complete
             and (bool(names) or not getattr(own.regex, "groups", 0)),
         )
@@ -130,6 +149,7 @@ def _of_pattern(pattern: URLPattern, place: _Place) -> list[Endpoint]:
             names=(*place.names, pattern.name or ""),
             apps=place.apps,
             arguments=place.arguments,
+            extra=place.extra,
         )
         for method in sorted(listing.get_allowed_methods(callback))
     ]

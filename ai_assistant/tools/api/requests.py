@@ -12,14 +12,16 @@ from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
+from rest_framework.permissions import SAFE_METHODS
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.request_context import match_of
 from ai_assistant.tools.adapters.drf import WITH_BODY
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.site_request import KeptSession, through_site
-from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Operation
+from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Kept, Operation
 from ai_assistant.tools.api.endpoints import Endpoint
+from ai_assistant.tools.api.sensitive import kept_in, masked
 from ai_assistant.types import RunContext
 
 # What a server, a proxy or a view may read as another address.
@@ -54,7 +56,7 @@ def path_of(operation: Operation, given: Mapping[str, str | int]) -> str:
 
 def _match(endpoint: Endpoint, path: str) -> Any:
     match = match_of(path)
-    if match is None or match.func is not endpoint.callback:
+    if match is None or not endpoint.is_at(match):
         raise ToolFailed(_("Another view of this site answers under this address."))
     return match
 
@@ -85,7 +87,7 @@ def answer_of(
         response = through_site(request, answer)
         if response.status_code >= FAILED:
             ended()
-    return _read(response)
+    return _read(response, operation.kept)
 
 
 def request_of(
@@ -93,6 +95,8 @@ def request_of(
 ) -> HttpRequest:
     """Return the request of the user, without cookies, files and a check of CSRF."""
     has_body = endpoint.method.lower() in WITH_BODY
+    if asked.body is not None and endpoint.method not in SAFE_METHODS:
+        has_body = True  # what was approved is what is sent
     request = user_request(
         context.user,
         endpoint.method,
@@ -151,7 +155,7 @@ def _databases(operation: Operation) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _read(response: Any) -> ApiResponse:
+def _read(response: Any, kept: Kept) -> ApiResponse:
     """Return an answer as values; what is no JSON is not read, and not followed."""
     status, kind = response.status_code, response.get("Content-Type", "")
     if status in REDIRECTS:
@@ -176,7 +180,9 @@ def _read(response: Any) -> ApiResponse:
         return ApiResponse(status=status)
     if "json" in kind:
         with suppress(ValueError):
-            return ApiResponse(status=status, data=json.loads(response.content))
+            data = json.loads(response.content)
+            kept = kept_in(getattr(response, "data", None), kept)
+            return ApiResponse(status=status, data=masked(data, kept))
     return ApiResponse(
         status=status,
         unread=_("It answers with %(kind)s, which is not read.")

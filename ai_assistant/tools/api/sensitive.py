@@ -1,6 +1,6 @@
 """Fields that the assistant is kept from, in what an operation takes and answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist
@@ -29,14 +29,34 @@ DEPTH = 5  # of serializers in serializers
 def kept_by(endpoint: Endpoint) -> Kept:
     """Return what of the fields of an endpoint is kept from the assistant."""
     kind = serializer_of(endpoint.view())
-    if kind is None:
-        return Kept()
+    return Kept() if kind is None else _with_fields_of(kind, Kept())
+
+
+def kept_for(view: Any, kept: Kept) -> Kept:
+    """Return what is kept back of a request, whose serializer may depend on it."""
+    if not hasattr(view, "get_serializer"):
+        return kept
+    return _with_fields_of(view.get_serializer, kept)
+
+
+def kept_in(data: Any, kept: Kept) -> Kept:
+    """Return what is kept back of an answer: it has the serializers that made it."""
+    if (serializer := getattr(data, "serializer", None)) is not None:
+        return _with_fields_of(lambda: serializer, kept)
+    if isinstance(data, dict):
+        data = [*data.values()]
+    for one in data if isinstance(data, list) else ():
+        kept = kept_in(one, kept)
+    return kept
+
+
+def _with_fields_of(serializer: Callable[[], Any], kept: Kept) -> Kept:
     nothing: list[tuple[str, Any]] = []
-    fields = value_or(nothing, lambda: list(_fields(kind(), DEPTH)))
+    fields = value_or(nothing, lambda: list(_fields(serializer(), DEPTH)))
     return Kept(
-        hidden=frozenset(name for name, own in fields if _is_hidden(own)),
-        fixed=frozenset(name for name, own in fields if _is_fixed(own)),
-        opened=frozenset(name for name, own in fields if _is_opened(own)),
+        hidden=kept.hidden.union(name for name, own in fields if _is_hidden(own)),
+        fixed=kept.fixed.union(name for name, own in fields if _is_fixed(own)),
+        opened=kept.opened.union(name for name, own in fields if _is_opened(own)),
     )
 
 
@@ -46,7 +66,10 @@ def _fields(serializer: Any, depth: int) -> Iterator[tuple[str, Any]]:
     model = getattr(getattr(inner, "Meta", None), "model", None)
     for name, field in getattr(inner, "fields", {}).items():
         if model is not None and field.source != "*":
-            yield name, _model_field(model, field.source.split("."))
+            related = getattr(field, "child_relation", field)
+            slug = getattr(related, "slug_field", "").split(LOOKUP_SEP)
+            path = [*field.source.split("."), *slug]
+            yield name, _model_field(model, list(filter(None, path)))
         if isinstance(field, BaseSerializer) and depth:
             own = getattr(field, "child", field)
             yield name, getattr(getattr(own, "Meta", None), "model", None)
@@ -130,9 +153,17 @@ def check_query(endpoint: Endpoint, query: Any, kept: Kept) -> None:
     filters = filters_of(view)
     orders, searches = _parameters(view)
     for name, value in query.items():
-        paths = [name, str(getattr(filters.get(name), "field_name", "") or name)]
+        items = value if isinstance(value, list) else [value]
+        asked = [one.strip().lstrip("-") for item in items for one in _words(item)]
+        paths = [name]
+        for own, one in filters.items():
+            if name == own or name.startswith(f"{own}_"):  # price_min, of a range
+                paths.append(str(getattr(one, "field_name", "") or own))
+            if name == own:
+                names = getattr(one, "param_map", {}).items()  # of what orders
+                paths += [field for said, field in names if said in asked]
         if name in orders:
-            paths += [one.strip().lstrip("-") for one in str(value).split(",")]
+            paths += asked
         if name in searches:
             fields = getattr(view, "search_fields", None) or ()
             paths += [str(one).lstrip("^=@$") for one in fields]
@@ -141,6 +172,22 @@ def check_query(endpoint: Endpoint, query: Any, kept: Kept) -> None:
                 f"The parameter {name[:100]!r} asks for what is kept from the "
                 "assistant: leave it out."
             )
+
+
+def check_path(endpoint: Endpoint, kept: Kept) -> None:
+    """Raise ModelRetry if an address finds its row by such a field."""
+    lookup = getattr(endpoint.view(), "lookup_field", "pk")
+    own = getattr(endpoint.view(), "lookup_url_kwarg", None) or lookup
+    if lookup == "pk" or own not in endpoint.arguments:
+        return
+    if _is_kept_path(lookup, models_of(endpoint), kept):
+        raise ModelRetry(
+            f"It finds its row by {lookup!r}, which is kept from the assistant."
+        )
+
+
+def _words(value: Any) -> list[str]:
+    return str(value).split(",")
 
 
 def _parameters(view: Any) -> tuple[set[str], set[str]]:

@@ -8,10 +8,13 @@ import io
 
 from django.contrib.auth.models import Group
 from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.http import FileResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import include, path, re_path
 from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_page
+from django.views.decorators.vary import vary_on_cookie
+from django_filters import rest_framework as filterset
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import (
     authentication,
@@ -99,6 +102,12 @@ class BookViewSet(viewsets.ModelViewSet):
         Book.objects.filter(pk=book.pk).update(status=Book.Status.LENT)
         return Response({"status": "lent", "to": request.data.get("to", "")})
 
+    @action(detail=False, methods=["delete"], serializer_class=None)
+    def some(self, request):
+        """Delete some books."""
+        seen.append(request.data)
+        return Response({})
+
 
 class AuthorViewSet(viewsets.ModelViewSet):
     queryset = Author.objects.order_by("pk")
@@ -126,6 +135,49 @@ class TagViewSet(viewsets.ModelViewSet):
     permission_classes = (permissions.DjangoModelPermissionsOrAnonReadOnly,)
     lookup_field = "name"
     lookup_value_regex = "[^/]+"
+
+
+class MailSerializer(serializers.ModelSerializer):
+    """Has its fields only in a request."""
+
+    class Meta:
+        model = Author
+        fields = ("id", "email")
+
+    def get_fields(self):
+        assert self.context["request"].user.is_authenticated
+        return super().get_fields()
+
+
+class MailViewSet(viewsets.ModelViewSet):
+    queryset = Author.objects.order_by("pk")
+    permission_classes = (permissions.IsAuthenticated,)
+
+    def get_serializer_class(self):
+        assert self.request.user.is_authenticated
+        return MailSerializer
+
+
+class AddressSerializer(serializers.ModelSerializer):
+    author = serializers.SlugRelatedField("email", queryset=Author.objects.all())
+
+    class Meta:
+        model = Book
+        fields = ("id", "author")
+
+
+class BookFilters(filterset.FilterSet):
+    price = filterset.RangeFilter()
+    by = filterset.OrderingFilter(fields=[("price", "cost"), ("title", "title")])
+
+
+class AddressViewSet(viewsets.ModelViewSet):
+    queryset = Book.objects.order_by("pk")
+    serializer_class = AddressSerializer
+    permission_classes = (permissions.IsAuthenticated,)
+    filter_backends = (DjangoFilterBackend, filters.OrderingFilter)
+    filterset_class = BookFilters
+    ordering_fields = ("price",)
 
 
 class SessionSerializer(serializers.ModelSerializer):
@@ -180,6 +232,14 @@ class Trap(APIView):
     post = delete = get
 
 
+class Mails(Trap):
+    """Its serializer is in its code alone."""
+
+    def get(self, request, **arguments):
+        options = {"many": True, "context": {"request": request}}
+        return Response({"all": MailSerializer(Author.objects.all(), **options).data})
+
+
 class Redirecting(Trap):
     def get(self, request, **arguments):
         return HttpResponseRedirect("/api-site/trap/?token=abc")
@@ -211,6 +271,15 @@ class Sneaky(Trap):
         return Response({"made": tag.name})
 
 
+class Cached(Trap):
+    """As Django REST framework's own documentation caches."""
+
+    @method_decorator(cache_page(60))
+    @method_decorator(vary_on_cookie)
+    def get(self, request, **arguments):
+        return Response({"user": request.user.get_username()})
+
+
 class Throttled(Trap):
     throttle_classes = (Slowly,)
 
@@ -231,6 +300,8 @@ class Mailing(Trap):
     def post(self, request, **arguments):
         """Send a mail."""
         seen.append("mailed")
+        if "lock" in request.data:
+            raise OperationalError("database is locked")
         return Response({"ok": True})
 
 
@@ -267,6 +338,14 @@ def public(request):
     return Response({"is_person": request.user.is_authenticated})
 
 
+@api_view(["POST"])
+@permission_classes([permissions.IsAuthenticated])
+def sort_out(request, what="", is_all=False):  # noqa: FBT002 - of the URL
+    """Sort something out; all of it at an address of its own."""
+    seen.append((what, is_all))
+    return Response({"all": is_all})
+
+
 @ai_assistant.api_operation(effect="read")
 @api_view(["POST"])
 @permission_classes([permissions.IsAuthenticated])
@@ -279,6 +358,8 @@ router = DefaultRouter()
 router.register("books", BookViewSet, "books")
 router.register("authors", AuthorViewSet, "authors")
 router.register("tags", TagViewSet, "tags")
+router.register("mails", MailViewSet, "mails")
+router.register("addresses", AddressViewSet, "addresses")
 router.register("web", SessionViewSet, "web")
 router.register("groups", GroupViewSet, "groups")
 
@@ -289,11 +370,16 @@ own = [
     # Two that lead to the same address: the first one answers.
     path("doubled/", Trap.as_view(), name="first"),
     path("doubled/", public, name="second"),
+    # One view: what the first one takes may be the address of the second.
+    path("sort-out/all/", sort_out, {"is_all": True}, name="sort-all"),
+    path("sort-out/<str:what>/", sort_out, name="sort-out"),
+    path("all-mails/", Mails.as_view(), name="all-mails"),
     path("redirecting/", Redirecting.as_view(), name="redirecting"),
     path("streaming/", Streaming.as_view(), name="streaming"),
     path("file/", File.as_view(), name="file"),
     path("text/", Text.as_view(), name="text"),
     path("sneaky/", Sneaky.as_view(), name="sneaky"),
+    path("cached/", Cached.as_view(), name="cached"),
     path("throttled/", Throttled.as_view(), name="throttled"),
     path("apart/", Apart.as_view(), name="apart"),
     path("mailing/", Mailing.as_view(), name="mailing"),

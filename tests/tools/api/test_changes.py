@@ -225,6 +225,25 @@ class TestNotTriedOut:
         played = answer_interrupt(played, "approve")
         assert (played.state, site.seen) == ("succeeded", [reached])
 
+    def test_lock_repeats_nothing_that_stays(self, opt_in, boss):
+        opt_in("mailing.post")
+
+        played = play(boss, "mailing.post", body={"lock": True})
+        played = answer_interrupt(played, "approve")
+
+        assert site.seen == ["mailed"]
+        assert "may or may not" in played.calls[-1].error
+
+    def test_all_that_is_sent_is_shown(self, opt_in, boss):
+        opt_in("mailing.post")
+        body = {"to": "ada", "text": "a" * 600}
+
+        played = play(boss, "mailing.post", query={"to": "eve"}, body=body)
+
+        (shown,) = played.interrupts[0].proposal["objects"]
+        assert [one["after"] for one in shown["fields"][:2]] == ["eve", "ada"]
+        assert shown["fields"][2]["after"].endswith("a…")
+
 
 class TestReading:
     def test_nobody_is_asked(self, opt_in, boss, keys):

@@ -212,7 +212,7 @@ def test_same_as_over_http(opt_in, rows, role):
     for operation in known.operations.values():
         adapter = known.adapters[operation.id]
         for asked in requests_of(operation, rows):
-            path = adapter.check(operation, asked)
+            path = adapter.check(operation, context, asked)
 
             def called():
                 response = adapter.call(operation, context, asked)  # noqa: B023

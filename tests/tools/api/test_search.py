@@ -33,11 +33,14 @@ class TestOptIn:
 
         assert sorted(known.operations) == [
             *("books.create", "books.destroy", "books.partial_update"),
-            *("books.retrieve", "books.update", "tags.list"),
+            *("books.retrieve", "books.some", "books.update", "tags.list"),
         ]
 
     def test_what_is_left_out_goes_before_a_name(self, opt_in):
         assert not opt_in("books.list", "!books.*").operations
+        # It has two methods, so that both have longer names.
+        known = opt_in("schedules.*", "!schedules.pause")
+        assert not [name for name in known.operations if "pause" in name]
 
     @pytest.mark.parametrize("name", ["web.list", "elsewhere.get", "public.get"])
     def test_some_by_name_only(self, opt_in, name):
