@@ -67,10 +67,11 @@ def _preview(
         for one, element in told
         if element and one.action in ("click", "press")
     ]
-    title = _("Press “%(name)s”") % {"name": " · ".join(pressed)}
+    title = _("Fill in fields that are sent at once")
+    if pressed:
+        title = _("Press “%(name)s”") % {"name": " · ".join(pressed)}
     return Changes(
-        title=title if pressed else _("Fill in fields that are sent at once"),
-        verb=title,
+        title=title,
         objects=(
             ObjectChange(
                 kind="action",
