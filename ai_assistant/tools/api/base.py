@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ai_assistant.safety.policy.sensitive import WORD_BREAKS, is_secret_name
+from ai_assistant.safety.policy.sensitive import RIGHTS, WORD_BREAKS, is_secret_name
 from ai_assistant.types import JSON, Effect, RunContext
 
 FAILED = 400  # the first status of an error
-# Kept back also where no serializer says of what they are.
-RIGHTS = frozenset({"is_superuser", "is_staff", "user_permissions"})
+# Kept back also where no serializer says of what they are; much else has "groups".
+RIGHTS_BY_NAME = RIGHTS - {"groups"}
+COMPONENT = "#/components/schemas/"  # how a schema refers to another one
 ABOUT_CHARS = 200  # of an operation or a service, in a list
 
 
@@ -36,7 +37,7 @@ class Kept:
         names = {name, WORD_BREAKS.sub("_", name).lower()}  # also in camel case
         if names & self.hidden:
             return True
-        is_secret = bool(names & RIGHTS) or is_secret_name(name)
+        is_secret = bool(names & RIGHTS_BY_NAME) or is_secret_name(name)
         return is_secret and not names & self.opened
 
     def keeps_as_it_is(self, name: str) -> bool:

@@ -1,5 +1,7 @@
 """The operations that the site has opted in, built once for each choice of them."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -15,7 +17,7 @@ from django.utils.module_loading import import_string
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.api.base import ApiAdapter, Operation
+from ai_assistant.tools.api.base import COMPONENT, ApiAdapter, Operation
 from ai_assistant.tools.find import likeness, words_of
 from ai_assistant.types import JSON
 
@@ -26,6 +28,7 @@ ADAPTERS: Mapping[str, str] = {
 # A hit in the name weighs more than one in the address, and that more than others.
 WEIGHTS = (4, 2, 1)
 MOST_FOUND = 8
+REF = re.compile(rf'"{re.escape(COMPONENT)}([^"]+)"')
 NOT = "!"
 WILD = frozenset("*?[")
 
@@ -103,9 +106,26 @@ def _catalogue(_urlconf: Any, patterns: tuple[str, ...], _data: Any) -> Catalogu
     return Catalogue(
         operations=operations,
         left_out=tuple(left_out),
-        components=components,
+        components=_referred(operations.values(), components),
         adapters=adapters,
     )
+
+
+def _referred(
+    operations: Iterable[Operation], components: Mapping[str, JSON]
+) -> dict[str, JSON]:
+    """Return the schemas that operations refer to, and those to which these refer."""
+    found: dict[str, JSON] = {}
+    left: list[Any] = [
+        [one.described.query, one.described.body, one.described.responses]
+        for one in operations
+    ]
+    while left:
+        for name in REF.findall(json.dumps(left.pop(), default=str)):
+            if name in components and name not in found:
+                found[name] = components[name]
+                left.append(found[name])
+    return found
 
 
 def is_opted_in(operation: Operation, patterns: Iterable[str]) -> bool:

@@ -11,11 +11,9 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.adapters.drf import WITH_BODY, serializer_schema
-from ai_assistant.tools.api.base import ABOUT_CHARS, Described
+from ai_assistant.tools.api.base import ABOUT_CHARS, COMPONENT, Described
 from ai_assistant.tools.api.endpoints import Endpoint
 from ai_assistant.types import JSON
-
-COMPONENT = "#/components/schemas/"
 
 
 def described(endpoint: Endpoint, components: dict[str, JSON]) -> Described:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
-from ai_assistant.tools.api.base import Kept, Operation
+from ai_assistant.tools.api.base import COMPONENT, Kept, Operation
 from ai_assistant.tools.api.catalogue import Catalogue, catalogue, has_operations
 from ai_assistant.tools.summary import found
 from ai_assistant.types import JSON, RunContext
@@ -29,7 +29,6 @@ ARGUMENTS: JSON = {
 # Of a schema: for people, or what the database can hold.
 UNTOLD = frozenset({"example", "x-spec-enum-id"})
 BOUNDS, MOST_BOUND = ("minimum", "maximum"), 2**31
-REF = "#/components/schemas/"
 
 
 def _summary(arguments: dict[str, Any], data: Any) -> str:
@@ -147,7 +146,7 @@ def _is_far(bound: Any) -> bool:
 def _with_component(body: JSON, known: Catalogue) -> JSON:
     """Return the schema of a body itself, where it is a reference to one."""
     name = body.get("$ref", "") if isinstance(body, dict) else ""
-    return known.components.get(str(name).removeprefix(REF), body)
+    return known.components.get(str(name).removeprefix(COMPONENT), body)
 
 
 def _open(schema: Any, kept: Kept) -> JSON:
@@ -164,7 +163,7 @@ def _open(schema: Any, kept: Kept) -> JSON:
 
 
 def _component(known: Catalogue, name: str) -> dict[str, JSON]:
-    own = name.removeprefix(REF)
+    own = name.removeprefix(COMPONENT)
     if own not in known.components:
         raise ModelRetry(
             f"There is no schema {own[:100]!r}. Name one that an operation refers to."

@@ -88,6 +88,13 @@ class TestSearch:
         schema = use("search_api", context, schema=ref).data["definition"]
         assert "active" in schema["properties"]
 
+    def test_schemas_of_other_operations_are_not_told(self, opt_in, boss):
+        ref = opt_in("books.*").operations["books.retrieve"].described.responses["200"]
+        assert use("search_api", told(boss), schema=ref["$ref"]).ok
+
+        opt_in("schedules.*")
+        assert not use("search_api", told(boss), schema=ref["$ref"]).ok
+
     def test_parameters(self, opt_in, boss):
         opt_in("books.list", "echo.get", "trap-named.get")
 
