@@ -14,7 +14,7 @@ from ai_assistant.providers.offline.sentences import (
     LIST,
     SENTENCES,
     call,
-    counted,
+    count_all,
     known_models,
     model_of,
 )
@@ -127,14 +127,9 @@ def list_rows(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
     return _rows(match["many"], "", done, page)
 
 
-@DATA.sentence(r"(?:how many|count)\s+(?:of\s+|the\s+|all\s+)*(?P<many>.{1,100}?)")
-def count(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
-    model = model_of(match["many"], done, page)
-    if isinstance(model, Reply):
-        return model
-    if done[-1].call.name != AGGREGATE:
-        return call(AGGREGATE, model=model)
-    return counted(done[-1], match["many"], "")
+DATA.sentence(r"(?:how many|count)\s+(?:of\s+|the\s+|all\s+)*(?P<many>.{1,100}?)")(
+    count_all
+)
 
 
 @DATA.sentence(
