@@ -281,7 +281,6 @@ class TestSize:
         assert sum(map(schema_chars, told)) <= conf.get("LIMITS", "TOOL_SCHEMA_CHARS")
 
     def test_tools_that_work_on_the_page_are_short(self):
-        """They and those of an API have 4 KB together."""
         tools = map(registry.tool, ("fill_form", "get_page_state", "page_action"))
 
         assert sum(map(schema_chars, tools)) <= 2_000

@@ -62,6 +62,7 @@ def test_form_that_is_filled_in_posts_what_the_tool_would(client, subtests):
         for address, answer in answers.items()
     }
     filled = {}
+    assert forms
 
     # No query from here on: Playwright has an event loop in this thread.
     with chromium() as browser, browser.new_context() as tab:
