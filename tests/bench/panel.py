@@ -4,6 +4,7 @@ import json
 import statistics
 import subprocess
 import sys
+from os import getloadavg
 from pathlib import Path
 
 from playwright.sync_api import Browser
@@ -16,8 +17,10 @@ from tests.bench.sizes import later_sheets, packed, script_sets, style_sheets
 from tests.bench.throttled import heap_bytes, load, resident_bytes, throttled
 from tests.browser.chromium import chromium
 from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
+from tests.servers.oracle import Oracle
 
 TOKENS = 8000
 RATES = (80, 400)  # tokens a second, of a slow and of a fast model
@@ -26,6 +29,17 @@ LOADS = 20
 WARM_LOADS = 5
 STOPS = 5
 OPENINGS = 5
+OUTLINES = 20
+LARGEST = """SELECT section_id, count(*) AS size FROM questionnaires_question
+  GROUP BY section_id ORDER BY size DESC"""
+OUTLINE = """async (times) => {
+  const { outline } = await import("/static/ai_assistant/outline.js");
+  return Array.from({ length: times }, () => {
+    const begin = performance.now();
+    outline();
+    return performance.now() - begin;
+  });
+}"""
 # Milliseconds from a click to what it leads to, and to the paint of it.
 UNTIL = """([button, root, name, wanted]) => new Promise((done) => {
   const target = document.querySelector(root);
@@ -60,6 +74,7 @@ def measure(_base: str, folder: Path) -> None:
             measure_long_conversation(browser, server)
             measure_stop(browser, server, model)
             measure_memory(browser, server)
+            measure_outline(browser, server)
             urls = {"with": server.url, "without": without.url}
             measure_shift(browser, urls, load())
 
@@ -177,3 +192,15 @@ def measure_memory(browser: Browser, server: DemoServer) -> None:
         note = f"MB in between: {told}; {load()}"
         growth = (warm[-1] - warm[0]) / 1e6
         emit(f"memory_growth_{name}", growth, "MB", n=LOADS, note=note)
+
+
+def measure_outline(browser: Browser, server: DemoServer) -> None:
+    """Print how long the page takes for the outline of the largest form of the demo."""
+    (largest, *_rest) = Oracle(server.database_url).rows(LARGEST)
+    visitor = Visitor(browser, server.url)
+    path = f"/admin/questionnaires/section/{largest['section_id']}/change/"
+    took = visitor.panel(path).page.evaluate(OUTLINE, OUTLINES)
+    # As it is, not as in the slow browser of the others.
+    note = f"at most 60; first {took[0]:.0f}, worst {max(took):.0f}; load {getloadavg()[0]:.1f}"
+    emit("outline_of_a_form", median(took), "ms", n=OUTLINES, note=note)
+    visitor.leave()
