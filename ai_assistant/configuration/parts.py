@@ -1,13 +1,20 @@
 """What a site teaches its assistant, as parts of the prompt."""
 
 import logging
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from ai_assistant import conf
 from ai_assistant.configuration.setup import Setup
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.prompts.tree import PromptPart, within
-from ai_assistant.safety.site_code import value_or
+from ai_assistant.safety.bulkhead import (
+    Bulkhead,
+    BulkheadFull,
+    CodeTimedOut,
+    thread_of_site_code,
+)
 from ai_assistant.types import (
     INSTRUCTION_CHARS,
     Agent,
@@ -18,6 +25,12 @@ from ai_assistant.types import (
 )
 
 logger = logging.getLogger("ai_assistant")
+
+Function = Callable[[RunContext], str | None]
+FUNCTION_S = 1.0  # in which one function has to answer
+STEP_S = 3.0  # in which all functions of a step have to
+_functions = ThreadPoolExecutor(max_workers=64, thread_name_prefix="aia-instructions")
+_bulkhead = Bulkhead()
 
 SKILLS = """\
 Procedures of this site. Before work that one of them is about, read it with \
@@ -34,32 +47,37 @@ def taught_parts(
     Those of the agent go first. The skills that `module` names are there in full, the
     others by name.
     """
-    instructions, crowded_out = within(_instructions(setup), conf.INSTRUCTIONS_CHARS)
+    texts = _Texts(setup.context)
+    instructions, crowded_out = within(
+        _instructions(setup, texts), conf.INSTRUCTIONS_CHARS
+    )
     loaded, too_long = within(_loaded(setup, module), conf.SKILLS_LOADED_CHARS)
     here = {part.id for part in loaded}
     others = [s for s in setup.skills.values() if _part_id(s.name) not in here]
     listed, unlisted = _listed(others)
-    parts = [*_of_agent(agent, setup.context), *instructions, *loaded, *listed]
-    return parts, [*crowded_out, *too_long, *unlisted]
+    parts = [*_of_agent(agent, texts), *instructions, *loaded, *listed]
+    return parts, [*texts.failed, *crowded_out, *too_long, *unlisted]
 
 
-def _of_agent(agent: Agent | None, context: RunContext) -> Iterator[PromptPart]:
-    text = _text_of(agent, context) if agent is not None else ""
-    if agent is not None and text:
+def _of_agent(agent: Agent | None, texts: "_Texts") -> Iterator[PromptPart]:
+    if agent is None:
+        return
+    source = f"agent:{agent.name}"
+    if text := texts.of(source, agent.instructions):
         yield PromptPart(
             id="agent",
             text=text,
-            source=f"agent:{agent.name}",
+            source=source,
             cacheable=isinstance(agent.instructions, str),
         )
 
 
-def _instructions(setup: Setup) -> Iterator[PromptPart]:
+def _instructions(setup: Setup, texts: "_Texts") -> Iterator[PromptPart]:
     for instruction in setup.instructions:
-        text = _text_of(instruction, setup.context)
-        if text:
+        part_id = f"instruction:{instruction.name}"
+        if text := texts.of(part_id, instruction.text):
             yield PromptPart(
-                id=f"instruction:{instruction.name}",
+                id=part_id,
                 text=text,
                 source=instruction.origin,
                 priority=instruction.priority,
@@ -67,22 +85,43 @@ def _instructions(setup: Setup) -> Iterator[PromptPart]:
             )
 
 
-def _text_of(part: Instruction | Agent, context: RunContext) -> str:
-    """Return the words of an instruction or an agent for a page, cut if too long."""
-    text = part.instructions if isinstance(part, Agent) else part.text
-    kind = "agent" if isinstance(part, Agent) else "instruction"
-    if callable(text):
-        made = value_or(
-            "",
-            lambda: str(text(context) or ""),
-            f"{kind} %r failed",
-            part.name,
-        )
+class _Texts:
+    """
+    The words of instructions and agents for one step, cut where they are too long.
+
+    Functions work in threads of their own: one that hangs has no words, and ends no run.
+    `failed` names those whose function failed or took too long.
+    """
+
+    def __init__(self, context: RunContext) -> None:
+        self.failed: list[str] = []
+        self._context = context
+        self._until = time.monotonic() + STEP_S
+
+    def of(self, name: str, text: "str | Function") -> str:
+        """Return the words of `instruction:<name>` or `agent:<name>`."""
+        if isinstance(text, str):
+            return text.strip()
+        made = self._made(name, text)
         if len(made) > INSTRUCTION_CHARS:
-            said = "%s %r has %s characters, and is cut at %s"
-            logger.warning(said, kind, part.name, len(made), INSTRUCTION_CHARS)
+            said = "%s has %s characters, and is cut at %s"
+            logger.warning(said, name, len(made), INSTRUCTION_CHARS)
         return made[:INSTRUCTION_CHARS].strip()
-    return text.strip()
+
+    def _made(self, name: str, function: "Function") -> str:
+        def work() -> str:
+            with thread_of_site_code():
+                return str(function(self._context) or "")
+
+        left_s = min(FUNCTION_S, self._until - time.monotonic())
+        try:
+            return _bulkhead.ask(_functions, name, work, timeout_s=left_s)
+        except (CodeTimedOut, BulkheadFull):
+            logger.warning("the function of %s takes too long", name)
+        except Exception:
+            logger.exception("the function of %s failed", name)
+        self.failed.append(name)
+        return ""
 
 
 def _is_fixed(part: Instruction) -> bool:

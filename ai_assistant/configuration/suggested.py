@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 from django.core.cache import cache
-from django.db import connections
 from django.utils.translation import get_language
 
 from ai_assistant import conf
@@ -16,7 +15,12 @@ from ai_assistant.configuration.placement import applies
 from ai_assistant.configuration.rows import placement_of, rows_of
 from ai_assistant.models import configuration as models
 from ai_assistant.registry import registry
-from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
+from ai_assistant.safety.bulkhead import (
+    Bulkhead,
+    BulkheadFull,
+    CodeTimedOut,
+    thread_of_site_code,
+)
 from ai_assistant.types import (
     RunContext,
     Suggestion,
@@ -93,13 +97,9 @@ def _of_provider(
 
 
 def _made(provider: SuggestionProvider, context: RunContext) -> list[Suggestion]:
-    try:
+    with thread_of_site_code():
         listed = list(provider.function(context) or ())[:MOST]
         return [_suggestion(one) for one in listed]
-    finally:
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:
-                connection.close_if_unusable_or_obsolete()
 
 
 def _suggestion(value: Any) -> Suggestion:

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connections
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -28,7 +27,12 @@ from ai_assistant.context.provided import (
     providers_of,
     without_texts,
 )
-from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
+from ai_assistant.safety.bulkhead import (
+    Bulkhead,
+    BulkheadFull,
+    CodeTimedOut,
+    thread_of_site_code,
+)
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
@@ -187,13 +191,8 @@ def _items_of_provider(
     context: RunContext,
     opened: Any,
 ) -> list[ContextItem]:
-    try:
+    with thread_of_site_code():
         return ask_provider(provider, context, opened)
-    finally:
-        for connection in connections.all(initialized_only=True):
-            # In a test this is the thread of the test, in the middle of a transaction.
-            if not connection.in_atomic_block:
-                connection.close_if_unusable_or_obsolete()
 
 
 def from_browser(payload: Mapping[str, Any]) -> ContextItem:

@@ -9,9 +9,12 @@ import asyncio
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from django.db import connections
 
 from ai_assistant.request_context import as_here
 
@@ -28,6 +31,18 @@ class CodeTimedOut(Exception):
 
 class BulkheadFull(Exception):
     """The code was not called: too many earlier calls have not returned yet."""
+
+
+@contextmanager
+def thread_of_site_code() -> Iterator[None]:
+    """Leave the connections of this thread as a request leaves them."""
+    try:
+        yield
+    finally:
+        for connection in connections.all(initialized_only=True):
+            # In a test this is the thread of the test, in the middle of a transaction.
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
 
 
 class Bulkhead:

@@ -103,6 +103,7 @@ POOLS = {
     "ai_assistant.engine.storage.units": ("_pool", "_tools", "_writes"),
     "ai_assistant.engine.calls.editing": ("_forms",),
     "ai_assistant.engine.calls.preview": ("_previews",),
+    "ai_assistant.configuration.parts": ("_functions",),
     "ai_assistant.context.collect": ("_providers",),
     "ai_assistant.hooks.running": ("_hooks",),
 }

@@ -1,5 +1,7 @@
 """Code registers, rows configure: what holds for a person on a page."""
 
+import threading
+
 import pytest
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
@@ -186,10 +188,33 @@ class TestParts:
         register("broken", text=lambda context: 1 / 0)
         register()
 
-        parts, _none = self.parts(context_of())
+        parts, left_out = self.parts(context_of())
 
         assert [part.id for part in parts] == ["instruction:polite"]
-        assert "instruction 'broken' failed" in caplog.text
+        assert left_out == ["instruction:broken"]
+        assert "the function of instruction:broken failed" in caplog.text
+
+    def test_instruction_that_hangs_is_left_out_and_soon_not_called(
+        self, context_of, caplog, monkeypatch
+    ):
+        go_on, called = threading.Event(), []
+        monkeypatch.setattr("ai_assistant.configuration.parts.FUNCTION_S", 0.05)
+
+        def hang(context):
+            called.append(context)
+            go_on.wait(30)
+
+        register("slow", text=hang, priority=1)
+        register()
+        try:
+            for _step in range(4):
+                parts, left_out = self.parts(context_of())
+                assert [part.id for part in parts] == ["instruction:polite"]
+                assert left_out == ["instruction:slow"]
+        finally:
+            go_on.set()
+        assert len(called) == 2
+        assert "the function of instruction:slow takes too long" in caplog.text
 
     def test_most_important_stay_where_not_all_fit(self, context_of):
         for number in range(4):
