@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-import httpx
 import pytest
+
+from tests.servers.client import plain_client
 
 pytestmark = pytest.mark.broad
 
@@ -67,7 +68,7 @@ def test_revoked_token_stops_what_it_has_started(demo_server, model_server):
         server, *("create", "--user", "admin", "--name", "live"), "--scopes=read,run"
     )
     headers = {"Authorization": f"Bearer {secret}", "Accept": "text/event-stream"}
-    http = httpx.Client(base_url=server.url, timeout=60, trust_env=False)
+    http = plain_client(server.url, timeout=60)
     tag = f"revoked-{uuid4().hex[:8]}"
     body = said(f"[[script:stream#{tag} tokens=20000 rate=20]]")
 

@@ -13,7 +13,7 @@ import httpx
 from tests.agui import Front
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
-from tests.servers.client import Person
+from tests.servers.client import Person, plain_client
 from tests.servers.oracle import Oracle, Row
 
 MODEL_RETRY_S = 0.05
@@ -84,7 +84,7 @@ class Site:
         return Front(http=self.stranger(), headers=headers, **options)
 
     def stranger(self) -> httpx.Client:
-        client = httpx.Client(base_url=self.server.url, timeout=30, trust_env=False)
+        client = plain_client(base_url=self.server.url, timeout=30)
         self.clients.append(client)
         return client
 
