@@ -59,6 +59,7 @@ class ToolOptions(TypedDict, total=False):
     schema: Mapping[str, Any] | None
     upgrade_args: Callable[[str, dict[str, Any]], dict[str, Any]] | None
     effect_of: Callable[[Mapping[str, Any]], Effect] | None
+    external_of: Callable[[Mapping[str, Any]], bool] | None
 
 
 def _says_what_to_write(decorator: Callable[Given, Made]) -> Callable[Given, Made]:

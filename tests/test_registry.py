@@ -200,8 +200,9 @@ class TestToolDecorator:
             ai_assistant.tool(effect="read", **{wrong: print})
 
     def test_every_option_is_one_of_the_definition(self):
-        assert {*ToolOptions.__annotations__} == {*GROUP_OF, "schema", "effect_of"} - {
-            "label"
+        assert {*ToolOptions.__annotations__} == {
+            *(set(GROUP_OF) - {"label"}),
+            *("schema", "effect_of", "external_of"),
         }
 
 

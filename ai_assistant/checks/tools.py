@@ -65,6 +65,12 @@ def _effect(tool: ToolDefinition) -> Iterator[Fault]:
             "Give it to a tool that writes, without background, external, editor and "
             "rows_argument, or leave it out.",
         )
+    if tool.external_of is not None and tool.effect_of is None:
+        yield (
+            "ai_assistant.E095",
+            "has an 'external_of', but no 'effect_of'.",
+            "Give it both, or external=True.",
+        )
     if not NAME.fullmatch(tool.name):
         yield (
             "ai_assistant.E081",

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from ai_assistant.changes.capture.databases import taken_back_with, written_ones
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
 from ai_assistant.changes.undo.groups import Piece, groups_of, pieces_of
@@ -23,7 +24,6 @@ from ai_assistant.changes.undo.values import (
 )
 from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
-from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.snapshots import keep_snapshots, left_differing
 from ai_assistant.engine.storage.units import unit

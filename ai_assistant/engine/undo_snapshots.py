@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from ai_assistant.changes.capture.databases import taken_back_with, written_ones
 from ai_assistant.changes.capture.images import RowImage
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.undo.groups import Piece
@@ -28,7 +29,6 @@ from ai_assistant.changes.undo.values import (
 from ai_assistant.changes.values import meta, model_name
 from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.engine.calls.trial import unkept_caches
-from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.snapshots import ModuleRollback, digest_of, rollbacks_of
 from ai_assistant.engine.storage.units import is_transient, unit
 from ai_assistant.exceptions import ModelRetry, ToolFailed

@@ -23,6 +23,7 @@ from ai_assistant.exceptions import (
 )
 from ai_assistant.text.unicode import whole_json
 from ai_assistant.types import ToolDefinition
+from ai_assistant.types.page import MAX_DEPTH, is_deep
 
 MAX_ARGUMENTS_CHARS = 1_000_000  # of one call
 MAX_ERRORS = 5
@@ -60,7 +61,9 @@ def parse_arguments(name: str, text: str) -> dict[str, Any]:
             parse_float=_finite_float,
             object_pairs_hook=_unique_names,
         )
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise _too_deep(name) from error
+    except ValueError as error:
         raise ModelRetry(
             f"The arguments of {name!r} are not valid JSON ({error}). Send one "
             "JSON object."
@@ -70,12 +73,21 @@ def parse_arguments(name: str, text: str) -> dict[str, Any]:
             f"The arguments of {name!r} are a JSON {type(value).__name__}. Send one "
             "JSON object."
         )
+    if is_deep(value):
+        raise _too_deep(name)
     if whole_json(value) != value:
         raise ModelRetry(
             f"The arguments of {name!r} contain NUL or half a character. Send whole "
             "characters."
         )
     return value
+
+
+def _too_deep(name: str) -> ModelRetry:
+    return ModelRetry(
+        f"The arguments of {name!r} are nested more than {MAX_DEPTH} levels deep. Send "
+        "less at once."
+    )
 
 
 def _refuse_constant(value: str) -> None:

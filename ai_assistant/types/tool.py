@@ -105,6 +105,7 @@ class ToolDefinition:
     schema: Mapping[str, Any] | None = None  # no hints then
     # Of its arguments: the effect of such a call, if that is less than `effect`.
     effect_of: Callable[[Mapping[str, Any]], Effect] | None = None
+    external_of: Callable[[Mapping[str, Any]], bool] | None = None  # beside `effect_of`
     declared_effect: Effect | None = None  # of the tool, where `effect` is of a call
     display: ToolDisplay
     execution: ToolExecution

@@ -54,6 +54,12 @@ class TestEffect:
         found, said = only()
         assert (found, tool in said) == ("ai_assistant.E095", True)
 
+    def test_external_of_alone_is_an_error(self, with_tool, only):
+        tool = with_tool(nothing, effect="write", external_of=lambda _: True)
+
+        found, said = only()
+        assert (found, tool in said) == ("ai_assistant.E095", True)
+
 
 class TestName:
     @pytest.mark.parametrize("name", ["mark paid", "bestellen.über", "x" * 65])

@@ -55,7 +55,6 @@ class TestParsed:
             "\ufeff{}",
             '```json\n{"a": 1}\n```',
             "// a comment\n{}",
-            '{"a":' + "[" * 100_000 + "]" * 100_000 + "}",
             "<tool>a</tool>",
             "undefined",
         ],
@@ -63,6 +62,12 @@ class TestParsed:
     )
     def test_broken(self, text):
         with pytest.raises(ModelRetry, match="not valid JSON .*Send one JSON object"):
+            parse_arguments("tool", text)
+
+    @pytest.mark.parametrize("levels", [32, 5_000, 100_000])
+    def test_too_deep(self, levels):
+        text = '{"a":' + "[" * levels + "]" * levels + "}"
+        with pytest.raises(ModelRetry, match="nested more than 32 levels deep"):
             parse_arguments("tool", text)
 
     @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.conf import settings
 
+from ai_assistant.changes.capture.databases import taken_back_with, written_ones
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.capture.store import store
-from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.snapshots import Keeper

@@ -8,15 +8,11 @@ from django.core.cache import caches
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import transaction
 
+from ai_assistant.changes.capture.databases import every_other, taken_back_with
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.engine.calls.attempt import Attempt, context_for, invoke, is_async
 from ai_assistant.engine.calls.validation import check_valid
-from ai_assistant.engine.calls.write_limit import (
-    WriteEnded,
-    every_other,
-    taken_back_with,
-    within_limit,
-)
+from ai_assistant.engine.calls.write_limit import WriteEnded, within_limit
 from ai_assistant.tools.result import from_value
 from ai_assistant.types import ToolDefinition, ToolResult
 

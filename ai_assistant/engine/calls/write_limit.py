@@ -1,17 +1,16 @@
-"""The limits of a write: how long it may take, and which databases it may touch."""
+"""The limit of a write: how long it may take."""
 
 import asyncio
 import inspect
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
-from contextlib import ExitStack, aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache, wraps
 from typing import Any
 
-from django.apps import apps
-from django.db import DEFAULT_DB_ALIAS, connection, connections, router, transaction
+from django.db import connection
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -19,57 +18,6 @@ from ai_assistant.engine.storage.units import in_ms, limits_for_tool, set_local
 from ai_assistant.exceptions import LostLease, ToolFailed
 from ai_assistant.tools.arguments import CACHED
 from ai_assistant.types import ToolDefinition
-
-
-def every_other() -> list[str]:
-    """Return the aliases of all other databases."""
-    return _apart(connections)
-
-
-def written_ones() -> list[str]:
-    """Return the aliases of the other databases that routers write any model to."""
-    if len(list(connections)) == 1:
-        return []
-    return _apart(router.db_for_write(model) for model in apps.get_models())
-
-
-@contextmanager
-def taken_back_with(aliases: Iterable[str]) -> Iterator[Callable[[], None]]:
-    """
-    Open a transaction in each of these databases, besides the one of the run.
-
-    Yield what takes all of them back, also that of the run, which has to be open.
-    """
-    aliases = list(aliases)
-
-    def take_back() -> None:
-        for alias in (DEFAULT_DB_ALIAS, *aliases):
-            transaction.set_rollback(True, using=alias)
-
-    with ExitStack() as stack:
-        for alias in aliases:
-            stack.enter_context(transaction.atomic(using=alias))
-        yield take_back
-
-
-def _apart(aliases: Iterable[str]) -> list[str]:
-    """Return each once, without a second way to a file that is open for writing."""
-    taken = {_file(DEFAULT_DB_ALIAS)} - {""}
-    found = []
-    for alias in dict.fromkeys(aliases):
-        if alias != DEFAULT_DB_ALIAS and _file(alias) not in taken:
-            taken |= {_file(alias)} - {""}
-            found.append(alias)
-    return found
-
-
-def _file(alias: str) -> str:
-    """Return the file of an SQLite database; empty for all others."""
-    connection = connections[alias]
-    return (
-        str(connection.settings_dict["NAME"]) if connection.vendor == "sqlite" else ""
-    )
-
 
 _thread = threading.local()
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes import values
+from ai_assistant.changes.capture.databases import taken_back_with, written_ones
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.capture.store import store
 from ai_assistant.changes.staleness import stale_rows
@@ -32,11 +33,7 @@ from ai_assistant.engine.calls.attempt import (
 )
 from ai_assistant.engine.calls.hooked import keep_state
 from ai_assistant.engine.calls.validation import check_valid
-from ai_assistant.engine.calls.write_limit import (
-    taken_back_with,
-    within_limit,
-    written_ones,
-)
+from ai_assistant.engine.calls.write_limit import within_limit
 from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.snapshots import Keeper

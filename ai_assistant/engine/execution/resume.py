@@ -12,7 +12,11 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.configuration.setup import agent_of_run, begin
 from ai_assistant.engine.execution.steps import StepReply
-from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
+from ai_assistant.engine.interrupts.results import (
+    is_external,
+    outcome_unknown,
+    record_result,
+)
 from ai_assistant.engine.lifecycle.finish import Ending, stopped
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.object_lock import wants_lock
@@ -171,8 +175,7 @@ def judge_interrupted(run: Run) -> list[Event]:
     facts: list[Event] = []
     cut = run.calls.filter(status=CallStatus.EXECUTING, background=False)
     for call in cut:
-        tool = registry.tools().get(call.name)
-        if tool is not None and tool.execution.external:
+        if is_external(run, call):
             facts += record_result(call, outcome_unknown(call), status="unknown")
         else:
             ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)

@@ -44,14 +44,20 @@ def tool_of_call(run: Run, call: ToolCall) -> ToolDefinition | None:
     return with_effect_of_call(tool, call.arguments) if tool is not None else None
 
 
+def is_external(run: Run, call: ToolCall) -> bool:
+    """Return whether a call of `run` has an effect that no rollback takes back."""
+    tool = tool_of_call(run, call)
+    return tool is not None and tool.execution.external
+
+
 def with_effect_of_call(
     tool: ToolDefinition, arguments: Mapping[str, Any]
 ) -> ToolDefinition:
     """
     Return the tool as it is for a call with these arguments.
 
-    Its `effect_of` can only say that such a call writes nothing. If it fails, the
-    call has the effect of the tool.
+    Its `effect_of` can only say that such a call writes nothing, its `external_of` that
+    the effect is outside the database. If they fail, the call is as the tool says.
     """
     if tool.effect_of is None:
         return tool
@@ -59,9 +65,15 @@ def with_effect_of_call(
     says = partial(tool.effect_of, arguments)
     effect = value_or(declared, says, "effect_of of tool %r failed", tool.name)
     is_less = effect in EFFECTS and effect not in WRITING
-    return tool.changed(
+    of_call = tool.changed(
         effect=effect if is_less else declared, declared_effect=declared
     )
+    if is_less or tool.external_of is None:
+        return of_call
+    says_external = partial(tool.external_of, arguments)
+    failed = "external_of of tool %r failed"
+    is_outside = value_or(tool.execution.external, says_external, failed, tool.name)
+    return of_call.changed(external=bool(is_outside))
 
 
 NOT_HERE = "not_here"  # error_type of a call that its page does not allow

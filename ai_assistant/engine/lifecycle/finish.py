@@ -11,7 +11,11 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.accounting.audit import run_ended
 from ai_assistant.engine.interrupts.base import close_interrupts
-from ai_assistant.engine.interrupts.results import outcome_unknown, record_result
+from ai_assistant.engine.interrupts.results import (
+    is_external,
+    outcome_unknown,
+    record_result,
+)
 from ai_assistant.engine.lifecycle.delegated import answer_above
 from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.scope import RunScope
@@ -27,7 +31,6 @@ from ai_assistant.models.lock import ObjectLock
 from ai_assistant.models.run import Run, RunState, StopRequest
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import module_by_id
-from ai_assistant.registry import registry
 from ai_assistant.safety.budgets.ledger import settle_open
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.signals import run_finished
@@ -209,9 +212,8 @@ def _announce_end(run: Run) -> None:
 def _close_calls(run: Run) -> list[CallResult]:
     facts: list[CallResult] = []
     for call in run.calls.filter(status__in=OPEN_CALL):
-        tool = registry.tools().get(call.name)
         began = call.status == CallStatus.EXECUTING
-        if began and tool is not None and tool.execution.external:
+        if began and is_external(run, call):
             facts += record_result(call, outcome_unknown(call), status="unknown")
             continue
         error = (

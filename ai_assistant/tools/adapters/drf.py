@@ -48,6 +48,7 @@ ERROR_TYPES: Mapping[int, str] = {
     401: "permission",
     403: "permission",
     404: "not_found",
+    422: "validation",
     429: "rate_limited",
 }
 
@@ -175,7 +176,7 @@ def _result(response: Any) -> ToolResult:
 def failed_result(status: int, data: Any) -> ToolResult:
     """Return the result of a call that the API has refused, in its own words."""
     if isinstance(data, Mapping) and "detail" in data:
-        text = str(data["detail"])
+        text = _joined(data["detail"])
     elif isinstance(data, Mapping):
         text = " ".join(f"{name}: {_joined(error)}" for name, error in data.items())
     else:
@@ -190,5 +191,8 @@ def failed_result(status: int, data: Any) -> ToolResult:
 
 def _joined(errors: Any) -> str:
     if isinstance(errors, list | tuple):
-        return " ".join(str(error) for error in errors)
+        return " ".join(map(_joined, errors))
+    if isinstance(errors, Mapping) and {"loc", "msg"} <= errors.keys():
+        # Of pydantic.
+        return f"{'.'.join(map(str, errors['loc']))}: {errors['msg']}"
     return str(errors) if errors else ""

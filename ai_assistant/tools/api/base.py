@@ -52,6 +52,7 @@ class Operation:
 
     id: str  # that of the schema
     name: str  # service.action: API_OPERATIONS may name it so too
+    shared_names: tuple[str, ...] = ()  # with others: what is left out by them goes
     service: str
     method: str
     path: str  # as people read it: /api/orders/{pk}/
@@ -62,6 +63,7 @@ class Operation:
     is_never: bool = False  # not even by name
     only_by_name: str = ""  # why no wildcard opts it in
     can_be_tried: bool = True  # in a transaction that is rolled back
+    is_external: bool = False  # its effect is not in the database alone
     is_declared: bool = False  # the site has said its effect
     takes_body: bool = False
     kept: Kept = field(default_factory=Kept)

@@ -38,6 +38,12 @@ def effect_of(arguments: Mapping[str, Any]) -> Effect:
     return "read" if one is None or one.effect is None else one.effect
 
 
+def is_external(arguments: Mapping[str, Any]) -> bool:
+    """Return whether the effect of the operation of a call is not in the database alone."""
+    one = catalogue().operations.get(str(arguments.get("operation", "")))
+    return one is not None and one.is_external
+
+
 def preview_call(
     context: RunContext,
     operation: str,
@@ -117,6 +123,7 @@ def _summary(arguments: dict[str, Any], data: Any) -> str:
 @tool(
     effect="destructive",
     effect_of=effect_of,
+    external_of=is_external,
     name=CALL_API,
     label=gettext_lazy("Call of the API"),
     shared=True,

@@ -21,9 +21,10 @@ from ai_assistant.tools.api.base import COMPONENT, ApiAdapter, Operation
 from ai_assistant.tools.find import likeness, words_of
 from ai_assistant.types import JSON
 
-# Each is loaded where its package is installed.
+# Each is loaded where this module is installed; "ninja" alone is a build system too.
 ADAPTERS: Mapping[str, str] = {
-    "rest_framework": "ai_assistant.tools.api.drf.DrfAdapter"
+    "rest_framework": "ai_assistant.tools.api.drf.DrfAdapter",
+    "ninja.openapi": "ai_assistant.tools.api.ninja.NinjaAdapter",
 }
 # A hit in the name weighs more than one in the address, and that more than others.
 WEIGHTS = (4, 2, 1)
@@ -93,8 +94,8 @@ def _catalogue(_urlconf: Any, patterns: tuple[str, ...], _data: Any) -> Catalogu
     adapters: dict[str, ApiAdapter] = {}
     components: dict[str, JSON] = {}
     left_out = []
-    for package, path in ADAPTERS.items():
-        if not find_spec(package):
+    for module, path in ADAPTERS.items():
+        if not _is_installed(module):
             continue
         adapter: ApiAdapter = import_string(path)()
         for one in adapter.operations():
@@ -109,6 +110,13 @@ def _catalogue(_urlconf: Any, patterns: tuple[str, ...], _data: Any) -> Catalogu
         components=_referred(operations.values(), components),
         adapters=adapters,
     )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _referred(
@@ -150,7 +158,8 @@ def takes_out(operation: Operation, pattern: str) -> bool:
     """Return whether a pattern after `!` names an operation, with its method or not."""
     # A second method gives the first one a longer name: it stays taken out.
     whole = operation.name.removesuffix(f".{operation.method.lower()}")
-    return fits(operation, pattern) or fnmatchcase(whole, pattern)
+    shared = (whole, *operation.shared_names)
+    return fits(operation, pattern) or any(fnmatchcase(one, pattern) for one in shared)
 
 
 def _score(words: set[str], operation: Operation) -> int:

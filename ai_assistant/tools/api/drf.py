@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.module_loading import import_string
 from django.utils.translation import override
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException
 
 from ai_assistant.safety.site_code import value_or
@@ -19,23 +20,26 @@ from ai_assistant.tools.api.base import (
     ApiRequest,
     ApiResponse,
     Described,
+    Kept,
     Operation,
 )
 from ai_assistant.tools.api.descriptions import described, models_of
-from ai_assistant.tools.api.endpoints import EFFECTS, Endpoint, endpoints
-from ai_assistant.tools.api.refused import (
-    authenticators,
-    is_never,
-    is_of_session,
-    only_by_name,
+from ai_assistant.tools.api.endpoints import Endpoint, endpoints
+from ai_assistant.tools.api.kept import check_body
+from ai_assistant.tools.api.patterns import EFFECTS
+from ai_assistant.tools.api.refused import is_never, only_by_name
+from ai_assistant.tools.api.requests import (
+    answer_of,
+    check_values,
+    path_of,
+    request_of,
 )
-from ai_assistant.tools.api.requests import answer_of, path_of, request_of
 from ai_assistant.tools.api.sensitive import (
-    check_body,
     check_path,
     check_query,
     kept_by,
     kept_for,
+    kept_in,
 )
 from ai_assistant.types import JSON, Effect, RunContext
 
@@ -92,6 +96,7 @@ class DrfAdapter:
         self, operation: Operation, context: RunContext, asked: ApiRequest
     ) -> str:
         """Return the path of a call. Raise ModelRetry or ToolFailed if it is refused."""
+        check_values(asked)
         view = value_or(None, lambda: _asked_view(operation, context))
         kept = kept_for(view, operation.kept)
         check_path(operation.endpoint, kept)
@@ -104,7 +109,11 @@ class DrfAdapter:
     ) -> ApiResponse:
         """Call the view, with its own authenticators, permissions and throttles."""
         self.check(operation, context, asked)
-        return answer_of(operation, context, asked, _authenticate)
+        return answer_of(operation, context, asked, _authenticate, _kept_of_answer)
+
+
+def _kept_of_answer(operation: Operation, response: Any) -> Kept:
+    return kept_in(getattr(response, "data", None), operation.kept)
 
 
 def _asked_view(operation: Operation, context: RunContext) -> Any:
@@ -119,9 +128,22 @@ def _asked_view(operation: Operation, context: RunContext) -> Any:
 
 def _authenticate(operation: Operation, request: Any) -> None:
     """Let the user in where an operation that was opted in by name takes no session."""
-    found = authenticators(operation.endpoint)
-    if found and not any(map(is_of_session, found)):
+    found = _authenticators(operation.endpoint)
+    if found and not _takes_session(operation.endpoint):
         request._force_auth_user = request.user  # noqa: SLF001 - as DRF's test client
+
+
+def _authenticators(endpoint: Endpoint) -> list[Any]:
+    """Return what tells a view who asks."""
+    nothing: list[Any] = []
+    view = endpoint.view()
+    return value_or(nothing, lambda: list(view.get_authenticators()))
+
+
+def _takes_session(endpoint: Endpoint) -> bool:
+    """Return whether one of its authenticators takes the session of a page."""
+    found = _authenticators(endpoint)
+    return any(isinstance(one, SessionAuthentication) for one in found)
 
 
 def _in_document(components: dict[str, JSON]) -> Mapping[Any, Any]:
@@ -165,9 +187,14 @@ def _operation(endpoint: Endpoint, name: str, own: Described) -> Operation:
         described=own,
         arguments=endpoint.arguments,
         model=models[0]._meta.label_lower if models else "",
-        is_never=is_never(endpoint),
-        only_by_name=only_by_name(endpoint, effect, models),
+        is_never=is_never(
+            endpoint, [base.__module__ for base in endpoint.callback.cls.__mro__]
+        ),
+        only_by_name=only_by_name(
+            effect, models, takes_session=_takes_session(endpoint)
+        ),
         can_be_tried=not external and not non_atomic,
+        is_external=bool(external),
         is_declared=said is not None,
         takes_body=endpoint.method.lower() in WITH_BODY,
         kept=kept_by(endpoint),

@@ -5,15 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.sites import all_sites
-from rest_framework.authentication import SessionAuthentication
 
 from ai_assistant.safety.policy.sensitive import (
     is_opted_out,
     is_read_only,
     is_sensitive_model,
 )
-from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.api.endpoints import Endpoint
+from ai_assistant.tools.api.patterns import Address
 from ai_assistant.types import WRITING, Effect
 
 # Words of an address that signs in or out, or gives away a secret.
@@ -23,7 +21,7 @@ SIGNS = re.compile(
 )
 NEVER = (
     *("ai_assistant", "allauth", "dj_rest_auth", "djoser", "drf_spectacular"),
-    *("drf_yasg", "knox", "oauth2_provider", "rest_framework.authtoken"),
+    *("drf_yasg", "knox", "ninja_jwt", "oauth2_provider", "rest_framework.authtoken"),
     *("rest_framework.schemas", "rest_framework_jwt", "rest_framework_simplejwt"),
 )
 
@@ -32,20 +30,23 @@ KEPT = "its model is kept from the assistant"
 READ_ONLY = "its model is read-only for the assistant"
 
 
-def is_never(endpoint: Endpoint) -> bool:
-    """Return whether it is our own, signs in or out, or hands out tokens."""
-    modules = [f"{base.__module__}." for base in endpoint.callback.cls.__mro__]
+def is_never(address: Address, modules: Iterable[str], *names: str) -> bool:
+    """
+    Return whether it is our own, signs in or out, or hands out tokens.
+
+    `modules` are those of its code, `names` what it is called besides its address.
+    """
     known = tuple(f"{name}." for name in NEVER)
-    if any(module.startswith(known) for module in modules):
+    if any(f"{module}.".startswith(known) for module in modules):
         return True
-    if "ai_assistant" in endpoint.apps:
+    if "ai_assistant" in address.apps:
         return True
-    names = (endpoint.path, endpoint.url_name, endpoint.action)
-    return any(SIGNS.search(name.lower()) for name in names)
+    own = (address.path, address.url_name, address.action, *names)
+    return any(SIGNS.search(name.lower()) for name in own)
 
 
 def only_by_name(
-    endpoint: Endpoint, effect: Effect | None, models: Iterable[Any]
+    effect: Effect | None, models: Iterable[Any], *, takes_session: bool
 ) -> str:
     """Return why a wildcard does not opt it in; empty if it does."""
     own = list(models)
@@ -53,19 +54,7 @@ def only_by_name(
         return KEPT
     if effect in WRITING and any(map(_is_read_only, own)):
         return READ_ONLY
-    return "" if any(map(is_of_session, authenticators(endpoint))) else BY_OTHERS
-
-
-def authenticators(endpoint: Endpoint) -> list[Any]:
-    """Return what tells a view who asks."""
-    nothing: list[Any] = []
-    view = endpoint.view()
-    return value_or(nothing, lambda: list(view.get_authenticators()))
-
-
-def is_of_session(authenticator: Any) -> bool:
-    """Return whether an authenticator takes the session of a page."""
-    return isinstance(authenticator, SessionAuthentication)
+    return "" if takes_session else BY_OTHERS
 
 
 def _is_kept(model: Any) -> bool:

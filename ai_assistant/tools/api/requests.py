@@ -1,37 +1,56 @@
 """One request of a tool to a view of the site: the very view, as the user, and no other."""
 
+import inspect
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
+from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch
 from django.utils.translation import gettext as _
-from rest_framework.permissions import SAFE_METHODS
 
+from ai_assistant.changes.capture.databases import every_other
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.request_context import match_of
-from ai_assistant.tools.adapters.drf import WITH_BODY
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.site_request import KeptSession, through_site
 from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Kept, Operation
-from ai_assistant.tools.api.endpoints import Endpoint
-from ai_assistant.tools.api.sensitive import kept_in, masked
+from ai_assistant.tools.api.kept import masked
+from ai_assistant.tools.api.patterns import SAFE_METHODS, Address
 from ai_assistant.types import RunContext
+from ai_assistant.types.page import MAX_DEPTH, is_deep
 
 # What a server, a proxy or a view may read as another address.
 ODD = re.compile(r"(^|[/\\])\.{1,2}([/\\]|$)|//|^/|\\|[\x00-\x1f\x7f?#]")
 REDIRECTS = range(300, 400)
 
 
+def check_values(asked: ApiRequest) -> None:
+    """Raise ModelRetry if what is asked for has no form in JSON that views can read."""
+    for name, value in (("query", asked.query), ("body", asked.body)):
+        if is_deep(value):
+            raise ModelRetry(
+                f"The {name} is nested more than {MAX_DEPTH} levels deep. Send less "
+                "at once."
+            )
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError as error:
+            raise ModelRetry(
+                f"The {name} has NaN or Infinity, which is not JSON. Send a number, or "
+                "leave it out."
+            ) from error
+
+
 def path_of(operation: Operation, given: Mapping[str, str | int]) -> str:
     """
-    Return the path of a call, made by `reverse` and not decoded.
+    Return the path of a call, as it is made of its pattern.
 
     Raise ModelRetry if there is none, ToolFailed if it leads to another view.
     """
@@ -42,21 +61,20 @@ def path_of(operation: Operation, given: Mapping[str, str | int]) -> str:
     for name, value in given.items():
         if not str(value) or ODD.search(str(value)):
             raise ModelRetry(f"The value of {name!r} cannot stand in a path.")
-    endpoint: Endpoint = operation.endpoint
+    address: Address = operation.endpoint
     try:
-        quoted = reverse(endpoint.url_name or endpoint.callback, kwargs=dict(given))
+        path = address.path_for(given)
     except NoReverseMatch as error:
         raise ModelRetry(
             f"{operation.path!r} takes no such values: {', '.join(given)}."
         ) from error
-    path = unquote(quoted)
-    _match(endpoint, path)
+    _match(address, path)
     return path
 
 
-def _match(endpoint: Endpoint, path: str) -> Any:
+def _match(address: Address, path: str) -> Any:
     match = match_of(path)
-    if match is None or not endpoint.is_at(match):
+    if match is None or not address.is_at(match):
         raise ToolFailed(_("Another view of this site answers under this address."))
     return match
 
@@ -66,40 +84,49 @@ def answer_of(
     context: RunContext,
     asked: ApiRequest,
     let_in: Callable[[Operation, HttpRequest], None],
+    kept_of: Callable[[Operation, Any], Kept],
 ) -> ApiResponse:
     """
     Return what the view of an operation answers to a request of the user.
 
-    `let_in` may change the request for the authenticators of the view.
+    `let_in` may change the request for the authenticators of the view; `kept_of` tells
+    what is kept back of its response.
     """
-    endpoint: Endpoint = operation.endpoint
+    address: Address = operation.endpoint
     path = path_of(operation, asked.path)
-    match = _match(endpoint, path)
-    request = request_of(endpoint, context, path, asked)
+    match = _match(address, path)
+    request = request_of(address, context, path, asked)
     request.resolver_match = match
     let_in(operation, request)
 
     def answer() -> Any:
         response = match.func(request, *match.args, **match.kwargs)
+        if inspect.isawaitable(response):
+            # What it does with the database is done in this thread.
+            response = async_to_sync(_awaited)(response)
         return response.render() if hasattr(response, "render") else response
 
     with _effect_of(operation) as ended:
         response = through_site(request, answer)
         if response.status_code >= FAILED:
             ended()
-    return _read(response, operation.kept)
+    return read(response, kept_of(operation, response))
+
+
+async def _awaited(response: Awaitable[Any]) -> Any:
+    return await response
 
 
 def request_of(
-    endpoint: Endpoint, context: RunContext, path: str, asked: ApiRequest
+    address: Address, context: RunContext, path: str, asked: ApiRequest
 ) -> HttpRequest:
     """Return the request of the user, without cookies, files and a check of CSRF."""
-    has_body = endpoint.method.lower() in WITH_BODY
-    if asked.body is not None and endpoint.method not in SAFE_METHODS:
+    has_body = address.has_body
+    if asked.body is not None and address.method not in SAFE_METHODS:
         has_body = True  # what was approved is what is sent
     request = user_request(
         context.user,
-        endpoint.method,
+        address.method,
         path,
         query=dict(asked.query),
         body=(asked.body if asked.body is not None else {}) if has_body else None,
@@ -114,8 +141,8 @@ def _effect_of(operation: Operation) -> Iterator[Any]:
     """
     Keep what an operation writes, all of it or nothing.
 
-    What one writes that is asked to read is taken back, since nobody has approved it,
-    unless the site has said that it reads.
+    What one writes that is asked to read is taken back, in all databases, since nobody
+    has approved it, unless the site has said that it reads.
     """
     if operation.effect == "read" and operation.is_declared:
         yield lambda: None
@@ -149,13 +176,23 @@ def _without_lock(connection: Any) -> Iterator[None]:
 
 
 def _databases(operation: Operation) -> list[str]:
+    """Return the aliases of the databases in which a call is whole."""
+    if operation.is_external:
+        # As for a request: it may take long, and others wait for its locks.
+        return [one for one in connections if _is_atomic(connections[one])]
+    if operation.effect == "read":
+        return [DEFAULT_DB_ALIAS, *every_other()]
     found = [DEFAULT_DB_ALIAS]
     with suppress(LookupError, ValueError):
         found.append(router.db_for_write(apps.get_model(operation.model)))
     return list(dict.fromkeys(found))
 
 
-def _read(response: Any, kept: Kept) -> ApiResponse:
+def _is_atomic(connection: Any) -> bool:
+    return bool(connection.settings_dict["ATOMIC_REQUESTS"])
+
+
+def read(response: Any, kept: Kept) -> ApiResponse:
     """Return an answer as values; what is no JSON is not read, and not followed."""
     status, kind = response.status_code, response.get("Content-Type", "")
     if status in REDIRECTS:
@@ -179,9 +216,8 @@ def _read(response: Any, kept: Kept) -> ApiResponse:
     if not response.content:
         return ApiResponse(status=status)
     if "json" in kind:
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             data = json.loads(response.content)
-            kept = kept_in(getattr(response, "data", None), kept)
             return ApiResponse(status=status, data=masked(data, kept))
     return ApiResponse(
         status=status,

@@ -199,16 +199,20 @@ class TestDurablePoints:
         resumed_fact = run.events.get(payload__name="aia.resumed")
         assert resumed_fact.payload["value"] == {"attempt": 1}
 
+    @pytest.mark.parametrize(
+        "said",
+        [
+            {"external": True},
+            {"effect_of": lambda _: "write", "external_of": lambda _: True},
+        ],
+        ids=["the tool", "this call of it"],
+    )
     def test_external_call_that_was_cut_off_is_unknown(
-        self, submission, script, offer, monkeypatch
+        self, submission, script, offer, monkeypatch, said
     ):
         done = []
         offer(
-            lambda: done.append(1),
-            name="mail",
-            effect="write",
-            external=True,
-            policy="allow",
+            lambda: done.append(1), name="mail", effect="write", policy="allow", **said
         )
         script.add(reply("", call("mail")))
         hold = begin(submission)

@@ -7,7 +7,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from ai_assistant import Ask, RunContext, ToolFailed
-from ai_assistant.engine.calls.write_limit import taken_back_with, written_ones
+from ai_assistant.changes.capture.databases import taken_back_with, written_ones
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses

@@ -1,17 +1,13 @@
-import uuid
 from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
+from django.db import connections
 from django.urls import clear_url_caches
 
-from ai_assistant import RunContext, conf
-from ai_assistant.models import Conversation, Message, Run, Step, ToolCall
-from ai_assistant.registry import registry
+from ai_assistant import conf
 from ai_assistant.tools.api.catalogue import catalogue
-from ai_assistant.tools.arguments import split_page, validate_arguments
-from ai_assistant.tools.result import from_exception, from_value, paginate
 from tests.library.models import Author, Book, Tag
 from tests.tools.api import site
 
@@ -56,44 +52,23 @@ def library(db):
     return SimpleNamespace(verne=verne, tags=tags, books=books, book=books[0])
 
 
-def told(user, *operations):
-    """Return a context of a conversation in which these were looked up."""
-    conversation = Conversation.objects.create(owner=user, title="")
-    run = Run.objects.create(
-        conversation=conversation, user=user, idempotency_key=uuid.uuid4()
-    )
-    message = Message.objects.create(
-        conversation=conversation, run=run, position=0, role="assistant"
-    )
-    step = Step.objects.create(run=run, index=0, message=message)
-    ToolCall.objects.bulk_create(
-        ToolCall(
-            run=run,
-            step=step,
-            position=position,
-            name="search_api",
-            arguments={"operation": operation},
-            status="complete",
-        )
-        for position, operation in enumerate(operations)
-    )
-    return RunContext(user=user, run_id=run.pk, conversation_id=conversation.pk)
-
-
-def use(name, context, **arguments):
-    """Return the result of a call of the tool, an approval taken for granted."""
-    tool = registry.tool(name)
+@pytest.fixture
+def other_database(tmp_path):
+    """A second database, with the table of tags."""
+    default = connections["default"]
+    if default.vendor != "sqlite":
+        pytest.skip("Makes a file of SQLite.")
+    path = tmp_path / "other.sqlite3"
+    connections.settings["other"] = {**default.settings_dict, "NAME": str(path)}
+    connections["other"].connect()  # what is open is not refused to a test
     try:
-        given, page = split_page(tool, validate_arguments(tool, arguments))
-        value = paginate(tool, tool.handler(context, **given), page)
-        return from_value(name, value)
-    except Exception as error:  # noqa: BLE001 - as the engine does
-        return from_exception(name, error)
-
-
-def call(user, operation, **arguments):
-    """Return the result of `call_api`, its operation looked up before."""
-    return use("call_api", told(user, operation), operation=operation, **arguments)
+        with connections["other"].schema_editor() as editor:
+            editor.create_model(Tag)
+        yield
+    finally:
+        connections["other"].close()
+        del connections["other"]
+        del connections.settings["other"]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ A site with an API: that of the demo, a tutorial's, and views that are traps.
 
 import io
 
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group
 from django.contrib.sessions.models import Session
 from django.db import OperationalError, transaction
@@ -39,11 +40,13 @@ from rest_framework.routers import DefaultRouter
 from rest_framework.views import APIView
 
 import ai_assistant
+from ai_assistant.models import ToolCall
 from ai_assistant.web.rest.caller import UsageViewSet
 from project import urls as demo
 from tests.library.models import Author, Book, Tag
 
 seen = []  # what the traps were called with
+statuses = []  # of the calls of the tool, when a mail was sent
 
 
 class AuthorSerializer(serializers.ModelSerializer):
@@ -263,6 +266,40 @@ class Text(Trap):
         return response
 
 
+class Async(APIView):
+    """An async view of Django REST framework, as packages make them."""
+
+    permission_classes = (permissions.IsAuthenticated,)
+
+    async def dispatch(self, request, *args, **kwargs):
+        self.args, self.kwargs, self.headers = args, kwargs, {}
+        self.request = self.initialize_request(request, *args, **kwargs)
+        try:
+            await sync_to_async(self.initial)(self.request)
+            response = await getattr(self, request.method.lower())(self.request)
+        except Exception as error:  # noqa: BLE001 - as the framework does
+            response = self.handle_exception(error)
+        return self.finalize_response(self.request, response)
+
+    async def get(self, request):
+        """Count the tags, and make one."""
+        await Tag.objects.acreate(name="sneaked")
+        return Response({"count": await Tag.objects.acount()})
+
+    async def post(self, request):
+        """Add a tag."""
+        tag = await Tag.objects.acreate(name=request.data["name"])
+        return Response({"name": tag.name}, status=201)
+
+
+class Elsewhere(Trap):
+    """A GET that writes to another database."""
+
+    def get(self, request, **arguments):
+        tag = Tag.objects.using("other").create(name="sneaked")
+        return Response({"made": tag.name})
+
+
 class Sneaky(Trap):
     """A GET that writes."""
 
@@ -300,6 +337,8 @@ class Mailing(Trap):
     def post(self, request, **arguments):
         """Send a mail."""
         seen.append("mailed")
+        calls = ToolCall.objects.filter(name="call_api")
+        statuses[:] = calls.values_list("status", flat=True)
         if "lock" in request.data:
             raise OperationalError("database is locked")
         return Response({"ok": True})
@@ -379,6 +418,8 @@ own = [
     path("file/", File.as_view(), name="file"),
     path("text/", Text.as_view(), name="text"),
     path("sneaky/", Sneaky.as_view(), name="sneaky"),
+    path("away/", Elsewhere.as_view(), name="away"),
+    path("async/", Async.as_view(), name="async"),
     path("cached/", Cached.as_view(), name="cached"),
     path("throttled/", Throttled.as_view(), name="throttled"),
     path("apart/", Apart.as_view(), name="apart"),

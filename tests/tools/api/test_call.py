@@ -2,19 +2,28 @@
 
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 
+from ai_assistant import ModelRetry
 from ai_assistant.engine.interrupts.results import with_effect_of_call
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.sensitive import HIDDEN
-from ai_assistant.tools.api import sensitive
+from ai_assistant.tools.api import kept, requests
 from ai_assistant.tools.api.catalogue import catalogue
 from tests.library.models import Author, Tag
 from tests.tools.api import site
-from tests.tools.api.conftest import call, told, use
+from tests.tools.api.calls import call, told, use
 from tests.tools.data.reading import staff
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("Y04")]
+
+
+def nested(levels):
+    value = []
+    for _level in range(levels):
+        value = [value]
+    return value
 
 
 class TestCall:
@@ -121,6 +130,12 @@ class TestEffect:
 
         assert tool.effect == effect
 
+    def test_async_view_reads_in_the_same_transaction(self, opt_in, boss):
+        opt_in("async.get")
+
+        assert call(boss, "async.get").data == {"count": 1}
+        assert not Tag.objects.exists()
+
     def test_what_only_reads_writes_nothing(self, opt_in, boss):
         opt_in("sneaky.get", "count-words.post")
 
@@ -128,6 +143,40 @@ class TestEffect:
         assert not Tag.objects.exists()
         result = call(boss, "count-words.post", body={"text": "one two"})
         assert result.data == {"count": 2}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("other_database")
+def test_what_only_reads_writes_nothing_in_another_database(opt_in, boss):
+    opt_in("away.get")
+
+    assert call(boss, "away.get").data == {"made": "sneaked"}
+    assert not Tag.objects.using("other").exists()
+
+
+class TestJson:
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            ({"body": {"a": float("nan")}}, "The body has NaN or Infinity"),
+            ({"query": {"a": float("inf")}}, "The query has NaN or Infinity"),
+            ({"body": nested(5000)}, "The body is nested more than 32 levels deep"),
+            ({"query": {"a": nested(5000)}}, "The query is nested more than 32"),
+        ],
+        ids=["nan", "infinity", "deep body", "deep query"],
+    )
+    def test_what_no_view_can_read(self, opt_in, boss, arguments, words):
+        opt_in("trap.*")
+
+        given = {"operation": "trap.post", **arguments}
+        with pytest.raises(ModelRetry, match=words):
+            registry.tool("call_api").handler(told(boss, "trap.post"), **given)
+        assert site.seen == []
+
+    def test_answer_that_is_too_deep_is_not_read(self):
+        response = HttpResponse("[" * 100_000, content_type="application/json")
+
+        assert requests.read(response, kept.Kept()).unread
 
 
 @pytest.mark.django_db(transaction=True)
@@ -279,10 +328,10 @@ class TestKept:
         assert made.data["permissions"] == HIDDEN
 
     def test_body_in_a_body(self):
-        kept = sensitive.Kept(hidden=frozenset({"margin"}))
+        own = kept.Kept(hidden=frozenset({"margin"}))
 
         with pytest.raises(Exception, match="does not write 'margin'"):
-            sensitive.check_body({"rows": [{"margin": 1}]}, kept)
+            kept.check_body({"rows": [{"margin": 1}]}, own)
 
 
 # Values that a server, a proxy or a view may take for another address.

@@ -122,6 +122,7 @@ WRITES = {
     },
     "books.lend": lambda k: {"path": path(k, "books"), "body": {"to": "Ada"}},
     "books.destroy": lambda k: {"path": path(k, "books")},
+    "async.post": lambda _k: {"body": {"name": "new"}},
     "tags.update": lambda _k: {"path": {"name": "sea"}, "body": {"name": "ocean"}},
 }
 
@@ -224,6 +225,17 @@ class TestNotTriedOut:
         ]
         played = answer_interrupt(played, "approve")
         assert (played.state, site.seen) == ("succeeded", [reached])
+
+    def test_external_is_claimed_before_it_happens(self, opt_in, boss):
+        opt_in("mailing.post")
+
+        played = play(boss, "mailing.post", body={"name": "new"})
+        proposal = played.interrupts[0].proposal
+        assert proposal["undo_limits"] == ["What happens outside of this site stays."]
+        answer_interrupt(played, "approve")
+
+        # Of a call that is not claimed, a process that takes over would not know.
+        assert site.statuses == ["executing"]
 
     def test_lock_repeats_nothing_that_stays(self, opt_in, boss):
         opt_in("mailing.post")

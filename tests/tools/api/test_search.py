@@ -11,7 +11,7 @@ from ai_assistant.tools.api import search
 from ai_assistant.tools.api.catalogue import has_operations
 from ai_assistant.tools.api.directory import CHARS, directory
 from ai_assistant.tools.model_schema import schema_chars
-from tests.tools.api.conftest import told, use
+from tests.tools.api.calls import told, use
 from tests.tools.data.reading import staff
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("Y03")]
