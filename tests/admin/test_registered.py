@@ -10,6 +10,7 @@ from ai_assistant.configuration.registered import names_registered
 from ai_assistant.models import Instruction, Module, PolicyRule, Skill
 from ai_assistant.registry import registry
 from ai_assistant.testing import run_assistant
+from tests.web.rest.program import API
 
 pytestmark = pytest.mark.django_db
 
@@ -107,7 +108,7 @@ class TestOperations:
         self, admin_client, django_assert_num_queries
     ):
         admin_client.get(PAGE)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(2):  # the session and the user
             answer = admin_client.get(PAGE)
 
         found = kinds_of(answer)["operations"]
@@ -162,7 +163,7 @@ class TestOperations:
     def test_rest_and_doctor_tell_what_is_called(self, client):
         client.force_login(person("eva", *USES))
 
-        told = client.get(f"{reverse('ai_assistant:index')}api/v1/registry/").json()
+        told = client.get(f"{API}registry/").json()
 
         (listed, *_more) = told["operations"]
         assert listed == {

@@ -275,5 +275,5 @@ class TestLater:
 
         Module.objects.all().delete()
         opt_in("books.*")
-        (problem, _other) = apply(read(text), name="y").problems
+        (problem,) = apply(read(text), name="y").problems
         assert "api_operations: The site has not opted in “tags.*”." in problem

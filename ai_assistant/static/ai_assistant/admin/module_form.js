@@ -12,7 +12,9 @@
   const chosen = (name) => {
     const right = document.getElementById(`id_${name}_to`);
     const plain = document.getElementById(`id_${name}`);
-    return [...(right?.options ?? plain?.selectedOptions ?? [])].map((one) => one.value);
+    return [...(right?.options ?? plain?.selectedOptions ?? [])].map(
+      (one) => one.value
+    );
   };
 
   /* Move the box below its fields; return what asks for its words anew. */
