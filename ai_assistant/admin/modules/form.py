@@ -22,7 +22,7 @@ from ai_assistant.models.module import Module
 from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT
 from ai_assistant.registry import registry
 from ai_assistant.tools.api.base import Operation
-from ai_assistant.tools.api.catalogue import matching
+from ai_assistant.tools.api.catalogue import NOT, matching
 from ai_assistant.tools.arguments import schema_error
 
 READ_ONLY = (
@@ -233,6 +233,9 @@ def _operation_choices(chosen: Iterable[str]) -> Choices:
 
 def _pattern_label(pattern: str, operations: Iterable[Operation]) -> str:
     count = len(matching(pattern, operations))
+    if pattern.startswith(NOT):
+        said = gettext("%(pattern)s (leaves out %(count)s)")
+        return said % {"pattern": pattern, "count": count}
     said = ngettext(
         "%(pattern)s (%(count)s operation)", "%(pattern)s (%(count)s operations)", count
     )
