@@ -6,6 +6,8 @@ from typing import ClassVar
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ai_assistant import ContextModule, register
@@ -13,6 +15,7 @@ from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.configuration.setup import _of_runs
 from ai_assistant.configuration.transfer.applied import apply
 from ai_assistant.configuration.transfer.document import read, written
+from ai_assistant.engine.execution.prompt import next_prompt
 from ai_assistant.models import Module, PolicyRule
 from ai_assistant.providers.litellm import LiteLLMProvider
 from ai_assistant.registry import registry
@@ -128,6 +131,23 @@ class TestNarrowing:
 
         assert not {"search_api", "call_api"} & {*played.offered}
         assert "The site's own API" not in played.prompt
+
+    def test_prompt_costs_no_query_more(self, opt_in, boss, made):
+        opt_in("tags.*")
+        row = made()
+
+        def queries():
+            next_prompt(boss, GROUPS)  # rows are read again after a change
+            with CaptureQueriesContext(connection) as asked:
+                text = str(next_prompt(boss, GROUPS))
+            return len(asked), "tags.destroy" in text
+
+        before, had = queries()
+        row.api_operations = "tags.list"
+        row.save()
+
+        assert queries() == (before, False)
+        assert had
 
     def test_rule_denies_it_there(self, opt_in, boss, made):
         opt_in("tags.list")
