@@ -8,13 +8,16 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
+from ai_assistant import conf
 from ai_assistant.admin.prompts import LookForm
 from ai_assistant.configuration.begun import ROW
+from ai_assistant.configuration.problems.operations import operations_of_site
 from ai_assistant.configuration.registered import RegisteredPart, registered_parts
 from ai_assistant.engine.service import PartsHere, parts_here
 from ai_assistant.safety.identity.permissions import may_view_prompts
+from ai_assistant.tools.api.catalogue import why_left_out
 
 LABELS = {
     "context": gettext_lazy("context providers"),
@@ -26,7 +29,23 @@ LABELS = {
     "suggestions": gettext_lazy("suggestions"),
     "instructions": gettext_lazy("instructions"),
     "agents": gettext_lazy("agents"),
+    "operations": gettext_lazy("API operations"),
 }
+WHY_NOT: dict[str, Any] = {
+    "never": gettext_lazy(
+        "Never: it signs in or out, or belongs to the assistant itself."
+    ),
+    "unknown": gettext_lazy("Nobody has said what it does."),
+    "taken_out": gettext_lazy("Left out by a pattern with “!”."),
+    "by_name": gettext_lazy("Only by its full name: %(reason)s."),
+    "not_named": gettext_lazy("No pattern names it."),
+    "": gettext_lazy("Another one has this name."),
+}
+REASONS = (  # as adapters give them
+    gettext_noop("its authenticators accept no session"),
+    gettext_noop("its model is kept from the assistant"),
+    gettext_noop("its model is read-only for the assistant"),
+)
 
 
 class HereForm(LookForm):
@@ -67,6 +86,7 @@ def registered_view(model_admin: Any, request: HttpRequest) -> HttpResponse:
             _kind(kind, parts, here, shows_source=user.is_superuser)
             for kind, parts in registered_parts().items()
         ],
+        "setting": conf.typed("API_OPERATIONS"),
     }
     return TemplateResponse(request, "ai_assistant/admin/registered.html", context)
 
@@ -79,12 +99,38 @@ def _kind(
     shows_source: bool,
 ) -> dict[str, Any]:
     own = here.names[kind] if here is not None else frozenset()
-    shown = [part for part in parts if here is None or part.name in own]
+    shown = [
+        part for part in parts if here is None or (part.is_on and part.name in own)
+    ]
+    entries = [_entry(part, shows_source=shows_source) for part in shown]
+    if kind == "operations":
+        packages = operations_of_site().packages
+        entries = [
+            {**entry, **_operation(part), "package": packages.get(part.name, "")}
+            for part, entry in zip(shown, entries, strict=True)
+        ]
     return {
         "name": kind,
         "label": capfirst(str(LABELS[kind])),
         "count": len(parts),
-        "parts": [_entry(part, shows_source=shows_source) for part in shown],
+        "on": sum(part.is_on for part in parts),
+        "parts": entries,
+    }
+
+
+def _operation(part: RegisteredPart) -> dict[str, Any]:
+    """Return what the page tells of an operation besides."""
+    operation = part.part
+    why = ""
+    if not part.is_on:
+        reason = why_left_out(operation, conf.get("API_OPERATIONS"))
+        named = {"reason": _(operation.only_by_name) if reason == "by_name" else ""}
+        why = str(WHY_NOT[reason]) % named
+    return {
+        "request": f"{operation.method} {operation.path}",
+        "is_declared": operation.is_declared,
+        "is_on": part.is_on,
+        "why": why,
     }
 
 

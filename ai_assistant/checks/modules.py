@@ -105,7 +105,7 @@ def _wrong_provider(provider: ContextProvider, names: list[str]) -> Iterator[Fau
         )
 
 
-SEQUENCES = ("matches", "tools", "suggestions")
+SEQUENCES = ("matches", "tools", "suggestions", "api_operations")
 KNOWN = [name for name in vars(ContextModule) if not name.startswith("_")]
 NEAR = 0.82  # of difflib: 'tool' is near to 'tools', 'table' not to 'label'
 

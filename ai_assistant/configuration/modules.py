@@ -7,7 +7,12 @@ from typing import Any
 from django.db import DatabaseError
 
 from ai_assistant.configuration.rows import rows_of
-from ai_assistant.models.module import Module, features_error, page_errors
+from ai_assistant.models.module import (
+    Module,
+    features_error,
+    operation_errors,
+    page_errors,
+)
 from ai_assistant.modules.settings import ModuleSettings
 
 Read = tuple[Iterable[Any], tuple[ModuleSettings, ...]]
@@ -48,7 +53,8 @@ def _is_on_event_loop() -> bool:
 
 def is_sound(row: Module) -> bool:
     """Return whether a row can be, however it was stored."""
-    return not (features_error(row.features) or [*page_errors(row.pages)])
+    wrong = (*page_errors(row.pages), *operation_errors(row.api_operations))
+    return not (features_error(row.features) or wrong)
 
 
 def settings_of(row: Module) -> ModuleSettings:
@@ -64,6 +70,7 @@ def settings_of(row: Module) -> ModuleSettings:
         tools=tuple(row.tools.split()),
         models=tuple(row.data_models.lower().split()),
         actions=tuple(row.actions.split()),
+        api_operations=tuple(row.api_operations.split()),
         features=row.features,
         limits=row.limits,
         agent=row.agent,

@@ -4,18 +4,23 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.db import DatabaseError
 
 from ai_assistant.configuration.begun import ROW
+from ai_assistant.configuration.problems.operations import operations_of_site
 from ai_assistant.configuration.rows import placement_of, rows_of
 from ai_assistant.configuration.setup import TAUGHT
 from ai_assistant.models.configuration import Suggestion
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import every_module, is_of_site
 from ai_assistant.registry import registry
+from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.api.base import Operation
+from ai_assistant.tools.api.search import description
 from ai_assistant.tools.arguments import function_schema, schema_error
 from ai_assistant.types import ContextProvider, ToolDefinition
 from ai_assistant.types.teaching import Placement
@@ -30,6 +35,7 @@ KINDS = (
     "suggestions",
     "instructions",
     "agents",
+    "operations",
 )
 NOT_SAID = ("available",)  # of a placement: code
 
@@ -47,6 +53,7 @@ class RegisteredPart:
     schema: Mapping[str, Any] = field(default_factory=dict)
     code: Any = None  # the function or class
     placement: Placement | None = None
+    is_on: bool = True  # False: the site knows it, and does not offer it
 
     @property
     def source(self) -> str:
@@ -62,15 +69,19 @@ def registered_parts() -> dict[str, list[RegisteredPart]]:
         "modules": _modules(),
         "hooks": _hooks(),
         "suggestions": _suggestions(),
+        "operations": _operations(),
         **{kind: _taught(kind, parts) for kind, parts in TAUGHT.items()},
     }
-    return {kind: sorted(found[kind], key=lambda one: one.name) for kind in KINDS}
+    return {
+        kind: sorted(found[kind], key=lambda one: (not one.is_on, one.name))
+        for kind in KINDS
+    }
 
 
 def names_registered() -> dict[str, list[str]]:
-    """Return the names of what is registered, by kind."""
+    """Return the names of what is registered and offered, by kind."""
     return {
-        kind: sorted({part.name for part in parts})
+        kind: sorted({part.name for part in parts if part.is_on})
         for kind, parts in registered_parts().items()
     }
 
@@ -86,7 +97,17 @@ def limits_of(placement: Placement) -> dict[str, str]:
 
 def source_of(code: Any) -> str:
     """Return the file and line of a function or class, below where it is imported from."""
-    code = inspect.unwrap(code) if callable(code) else code
+    if isinstance(code, type):
+        return _source_of_class(code)
+    return _source_of(inspect.unwrap(code) if callable(code) else code)
+
+
+@lru_cache(maxsize=512)
+def _source_of_class(code: type[Any]) -> str:
+    return _source_of(code)  # up to Python 3.12 its whole file is parsed
+
+
+def _source_of(code: Any) -> str:
     try:
         path = Path(inspect.getsourcefile(code) or "")
         line = inspect.getsourcelines(code)[1]
@@ -220,6 +241,51 @@ def _taught(kind: str, parts: Callable[[], list[Any]]) -> Iterator[RegisteredPar
             schema=getattr(part, "schema", None) or {},
             code=text if callable(text) else None,
         )
+
+
+def _operations() -> Iterator[RegisteredPart]:
+    known = operations_of_site()
+    for one in (*known.operations.values(), *known.left_out):
+        is_on, code = known.operations.get(one.id) is one, _code_of(one)
+        yield RegisteredPart(
+            kind="operations",
+            name=one.id,
+            part=one,
+            origin=getattr(code, "__module__", ""),
+            where=", ".join(_permissions_of(one)),
+            about=one.about,
+            schema=description(one, known) if is_on else {},
+            code=code,
+            is_on=is_on,
+        )
+
+
+def _code_of(operation: Operation) -> Any:
+    """Return the function of the site that answers, or the class of the view."""
+    function = getattr(operation.endpoint, "function", None)
+    view = getattr(getattr(operation.endpoint, "callback", None), "cls", None)
+    is_own = not getattr(function, "__module__", "").startswith("rest_framework")
+    return function if view is None or (function is not None and is_own) else view
+
+
+def _permissions_of(operation: Operation) -> list[str]:
+    """Return the names of the classes that say who may call it."""
+    view: Any = value_or(None, getattr(operation.endpoint, "view", lambda: None))
+    nothing: list[Any] = []
+    asked = getattr(view, "get_permissions", None)
+    found = value_or(nothing, asked) if asked else nothing
+    return list(map(_permission_name, found))
+
+
+def _permission_name(permission: Any) -> str:
+    """Return the name of its class; of those that are joined by `&`, `|` and `~` of each."""
+    name = type(permission).__name__
+    first, second = (getattr(permission, own, None) for own in ("op1", "op2"))
+    if first is None:
+        return name
+    parts = [_permission_name(one) for one in (first, second) if one is not None]
+    joined = f" {name.lower()} ".join(parts)
+    return joined if second is not None else f"not {joined}"
 
 
 def _words(limits: Mapping[str, str]) -> str:

@@ -1952,6 +1952,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "api_operations",
+                    models.TextField(
+                        blank=True, max_length=8000, verbose_name="API operations"
+                    ),
+                ),
+                (
                     "features",
                     models.JSONField(blank=True, default=dict, verbose_name="features"),
                 ),

@@ -18,6 +18,7 @@ PAGE_CHARS = 200  # of a line of `pages`
 SMALLEST_USD = Decimal("0.0001")
 MOST_STARS = 5  # of a line: with many of them, to match takes long
 PAGE = re.compile(r"[\w:*.-]+", re.ASCII)
+OPERATION = re.compile(r"!?[\w.:/*?\[\]-]+")
 is_module_id = RegexValidator(
     r"^[a-z0-9]+([_-][a-z0-9]+)*\Z",
     _("Use lower-case letters, digits, hyphens and underscores: returned-orders."),
@@ -44,6 +45,7 @@ class Module(ConfigurationRow):
     tools = models.TextField(_("tools"), max_length=8000, blank=True)
     data_models = models.TextField(_("models"), max_length=4000, blank=True)
     actions = models.TextField(_("admin actions"), max_length=4000, blank=True)
+    api_operations = models.TextField(_("API operations"), max_length=8000, blank=True)
     features = models.JSONField(_("features"), default=dict, blank=True)
     steps = models.PositiveSmallIntegerField(
         _("steps"), null=True, blank=True, validators=[MinValueValidator(1)]
@@ -102,6 +104,8 @@ class Module(ConfigurationRow):
         wrong = {}
         if errors := [*page_errors(self.pages)]:
             wrong["pages"] = errors
+        if errors := [*operation_errors(self.api_operations)]:
+            wrong["api_operations"] = errors
         if error := features_error(self.features):
             wrong["features"] = [error]
         if bool(self.read_only_field) != bool(self.read_only_values):
@@ -125,6 +129,22 @@ def page_errors(pages: str) -> Iterator[str]:
             )
         elif len(line) > PAGE_CHARS or line.count("*") > MOST_STARS:
             yield gettext("“%(page)s” is too long. Write a shorter pattern.") % named
+
+
+def operation_errors(operations: str) -> Iterator[str]:
+    """Yield what is wrong with lines of `api_operations`, a sentence for each."""
+    for line in operations.split():
+        named = {"name": line[:PAGE_CHARS]}
+        if not OPERATION.fullmatch(line):
+            yield (
+                gettext(
+                    "“%(name)s” is no operation. Write its name, with “*” for anything, "
+                    "or “!” before what is left out: “orders.*”, “!orders.refund”."
+                )
+                % named
+            )
+        elif len(line) > PAGE_CHARS or line.count("*") > MOST_STARS:
+            yield gettext("“%(name)s” is too long. Write a shorter pattern.") % named
 
 
 def features_error(features: object) -> str:

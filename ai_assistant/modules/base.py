@@ -41,6 +41,8 @@ class ContextModule:
     tools: ClassVar[Sequence[str | Callable[..., Any]]] = ()
     overrides: ClassVar[Mapping[str, str]] = {}  # shared tool -> own tool
     prompt: str = ""
+    # Of the site's API, as API_OPERATIONS has them; they narrow that. None: all of it.
+    api_operations: ClassVar[Sequence[str]] = ()
     skills: ClassVar[Sequence[str]] = ()  # whose text is in the prompt from the start
     features: ClassVar[Mapping[str, bool]] = {}
     limits: ClassVar[Mapping[str, float]] = {}  # of one answer, by LIMITS; tighten only

@@ -6,7 +6,10 @@ from typing import Any, Self
 
 from ai_assistant.types import JSON
 
-TUPLES = ("pages", "tools", "models", "actions", "read_only_values")
+TUPLES = (
+    *("pages", "tools", "models", "actions", "api_operations"),
+    "read_only_values",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,7 +18,8 @@ class ModuleSettings:
     What the site says of one module; empty: as its code has it.
 
     `tools` narrows: with it these are left, and those that belong to other pages come
-    along. `models` and `actions` limit the tools on rows.
+    along. `models` and `actions` limit the tools on rows, `api_operations` those for the
+    site's API.
     """
 
     id: str = ""  # empty: no row
@@ -28,6 +32,7 @@ class ModuleSettings:
     tools: tuple[str, ...] = ()
     models: tuple[str, ...] = ()  # as app.model
     actions: tuple[str, ...] = ()  # as app.model.action
+    api_operations: tuple[str, ...] = ()  # as API_OPERATIONS has them
     features: Mapping[str, bool] = field(default_factory=dict)
     limits: Mapping[str, JSON] = field(default_factory=dict)  # of one answer, by name
     agent: str = ""

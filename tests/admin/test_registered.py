@@ -3,11 +3,14 @@
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
-from django.urls import reverse
+from django.urls import clear_url_caches, reverse
 
+from ai_assistant import conf
+from ai_assistant.configuration.registered import names_registered
 from ai_assistant.models import Instruction, Module, PolicyRule, Skill
 from ai_assistant.registry import registry
 from ai_assistant.testing import run_assistant
+from tests.web.rest.program import API
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +88,95 @@ class TestHere:
         assert (page.context["here"] is not None) is is_shown
         needs = "For others you need the permission"
         assert (needs in page.content.decode()) is not is_shown
+
+
+@pytest.mark.row("Y03")
+class TestOperations:
+    """The operations of the site's API: all of them, and why one is not called."""
+
+    @pytest.fixture(autouse=True)
+    def _site(self, settings):
+        settings.ROOT_URLCONF = "tests.tools.api.site"
+        chosen = ["books.*", "count-words.post", "mailing.post", "!books.some"]
+        own = {"API_OPERATIONS": [*chosen, "elsewhere.*"]}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, own)
+        clear_url_caches()
+        yield
+        clear_url_caches()
+
+    def test_each_says_whether_it_is_called(
+        self, admin_client, django_assert_num_queries
+    ):
+        admin_client.get(PAGE)
+        with django_assert_num_queries(2):  # the session and the user
+            answer = admin_client.get(PAGE)
+
+        found = kinds_of(answer)["operations"]
+        listed = found["books.list"]
+        assert listed["request"] == "GET /api-site/books/"
+        assert (listed["effect"], listed["is_declared"]) == ("read", False)
+        assert listed["where"] == "IsAuthenticated, OwnBooks"
+        assert listed["package"] == "rest_framework"
+        assert listed["source"].startswith("tests/tools/api/site.py:")
+        assert "status" in listed["schema"]["query"]
+        assert found["count-words.post"]["is_declared"]
+        on = {name for name, one in found.items() if one["is_on"]}
+        assert {"books.lend", "mailing.post"} < on
+        assert [*found][: len(on)] == sorted(on)
+
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("tags.list", "No pattern names it."),
+            ("books.some", "Left out by a pattern with “!”."),
+            ("purging.purge", "Nobody has said what it does."),
+            ("key.post", "Never: it signs in or out"),
+            ("elsewhere.get", "Only by its full name: its authenticators accept no"),
+        ],
+    )
+    def test_why_one_is_not(self, admin_client, name, why):
+        page = admin_client.get(PAGE)
+
+        assert why in kinds_of(page)["operations"][name]["why"]
+        assert why in page.content.decode()
+
+    def test_here_are_those_that_the_user_may_call_in_the_module(self, client):
+        eva = person("eva", *USES, "view_group", "view_module")
+        client.force_login(eva)
+
+        def here():
+            page = client.get(PAGE, {"user": "eva", "path": GROUPS})
+            return {*kinds_of(page)["operations"]}
+
+        # To change books needs a permission.
+        assert here() == {
+            *("books.list", "books.retrieve", "count-words.post", "mailing.post")
+        }
+        row = Module.objects.create(
+            name="teams", pages="auth.group", api_operations="books.*"
+        )
+        assert here() == {"books.list", "books.retrieve"}
+        row.tools, row.api_operations = "search_objects", ""
+        row.save()
+        assert here() == set()
+
+    def test_rest_and_doctor_tell_what_is_called(self, client):
+        client.force_login(person("eva", *USES))
+
+        told = client.get(f"{API}registry/").json()
+
+        (listed, *_more) = told["operations"]
+        assert listed == {
+            "name": "books.list",
+            "method": "GET",
+            "path": "/api-site/books/",
+            "effect": "read",
+            "description": "List: The books of the library.",
+        }
+        names = names_registered()["operations"]
+        assert "books.create" not in {one["name"] for one in told["operations"]}
+        assert {"books.create", "books.list"} < {*names}
+        assert not {"books.some", "tags.list"} & {*names}
 
 
 class TestPermissions:

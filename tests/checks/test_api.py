@@ -1,7 +1,10 @@
+from typing import ClassVar
+
 import pytest
 
-from ai_assistant import conf
+from ai_assistant import ContextModule, conf, register
 from ai_assistant.checks import check_assistant
+from ai_assistant.registry import registry
 
 pytestmark = pytest.mark.row("Y06")
 
@@ -39,3 +42,17 @@ def test_what_cannot_be_called(opt_in, only, pattern, check_id, said):
 
     assert own_id == f"ai_assistant.{check_id}"
     assert said in text
+
+
+def test_module_that_chooses_what_is_not_opted_in(opt_in):
+    class TeamsModule(ContextModule):
+        api_operations: ClassVar = ["tags.*", "books.lst", "!books.destroy"]
+
+    opt_in("books.*")
+    with registry.restored():
+        register(TeamsModule)
+        found = [(one.id, one.msg) for one in check_assistant()]
+
+    assert [one for one, _text in found] == ["ai_assistant.W193"] * 2
+    assert "chooses 'tags.*', which matches no operation" in found[0][1]
+    assert "chooses 'books.lst'" in found[1][1]

@@ -9,7 +9,8 @@ from rest_framework.routers import SimpleRouter
 
 from ai_assistant import conf
 from ai_assistant.checks import check_assistant
-from ai_assistant.tools.api.catalogue import catalogue
+from ai_assistant.registry import registry
+from ai_assistant.tools.api.catalogue import catalogue, narrowed
 from project import urls as demo
 from tests.docs.blocks import blocks, page
 
@@ -49,6 +50,17 @@ def test_effects_of_the_views(views):
     assert effects["groups.match"] == ("read", True)
     assert effects["groups.invite"] == ("write", False)
     assert effects["groups.destroy"] == ("destructive", True)
+
+
+@pytest.mark.usefixtures("views")
+def test_module_of_the_page():
+    with registry.restored():
+        module = made("orders/assistant.py").GroupsModule()
+        left = narrowed(catalogue(), module).operations
+
+        assert check_assistant() == []
+    assert "groups.match" in left
+    assert "groups.destroy" not in left
 
 
 @pytest.mark.django_db

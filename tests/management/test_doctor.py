@@ -94,6 +94,7 @@ class TestJSON:
             "suggestions",
             "instructions",
             "agents",
+            "operations",
         ]
 
     def test_problem_says_what_to_do(self, settings):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.utils.text import capfirst
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from ai_assistant import conf
 from ai_assistant.admin.base import RowForm
@@ -15,11 +15,14 @@ from ai_assistant.configuration.problems.modules import (
     feature_problem,
     models_of,
 )
+from ai_assistant.configuration.problems.operations import operations_of_site
 from ai_assistant.configuration.profiles import profile_label
 from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.models.module import Module
 from ai_assistant.modules.base import FEATURES, LIMITS, NOT_BUILT
 from ai_assistant.registry import registry
+from ai_assistant.tools.api.base import Operation
+from ai_assistant.tools.api.catalogue import NOT, matching
 from ai_assistant.tools.arguments import schema_error
 
 READ_ONLY = (
@@ -107,6 +110,13 @@ class ModuleRowForm(RowForm):
         gettext_lazy("admin actions"),
         gettext_lazy("Only these are carried out. None: all that the user has."),
     )
+    api_operations = names_field(
+        gettext_lazy("API operations"),
+        gettext_lazy(
+            "With any, only these are found and called on its pages, with the tools for "
+            "it. None: all that the site has opted in."
+        ),
+    )
     feature_ask_user = feature_field(gettext_lazy("asks questions"))
     feature_plan = feature_field(gettext_lazy("shows a plan"))
     feature_read_only_guard = feature_field(
@@ -120,7 +130,8 @@ class ModuleRowForm(RowForm):
         model = Module
         fields = (
             *("name", "label", "group", "priority", "is_active", "pages", "text"),
-            *("tools", "data_models", "actions", "agent", "profile", *READ_ONLY),
+            *("tools", "data_models", "actions", "api_operations", "agent", "profile"),
+            *READ_ONLY,
             *LIMITS,
         )
         help_texts: ClassVar = HELP
@@ -152,6 +163,7 @@ class ModuleRowForm(RowForm):
             "tools": _tool_choices(row.tools.split()),
             "data_models": _model_choices(maker, row.data_models.split()),
             "actions": _action_choices(maker, row.actions.split()),
+            "api_operations": _operation_choices(row.api_operations.split()),
         }
 
     def _selects(self, row: Module) -> dict[str, Choices]:
@@ -200,6 +212,34 @@ def _action_choices(maker: Any, chosen: Iterable[str]) -> Choices:
     """Return the actions of the admin that the maker may carry out."""
     found = actions_of(maker)
     return [*((one, one) for one in sorted(found)), *_gone(chosen, found)]
+
+
+def _operation_choices(chosen: Iterable[str]) -> Choices:
+    """Return the operations that the site has opted in, a line for all of a service."""
+    operations = [*operations_of_site().operations.values()]
+    services = sorted({one.name.rpartition(".")[0] for one in operations})
+    offered = {
+        **{f"{name}.*": _pattern_label(f"{name}.*", operations) for name in services},
+        **{one.id: f"{one.id} ({one.method} {one.path})" for one in operations},
+    }
+    kept = {
+        name: _pattern_label(name, operations)
+        for name in chosen
+        if name not in offered and matching(name, operations)
+    }
+    known = {**kept, **offered}
+    return [*sorted(known.items()), *_gone(chosen, known)]
+
+
+def _pattern_label(pattern: str, operations: Iterable[Operation]) -> str:
+    count = len(matching(pattern, operations))
+    if pattern.startswith(NOT):
+        said = gettext("%(pattern)s (leaves out %(count)s)")
+        return said % {"pattern": pattern, "count": count}
+    said = ngettext(
+        "%(pattern)s (%(count)s operation)", "%(pattern)s (%(count)s operations)", count
+    )
+    return said % {"pattern": pattern, "count": count}
 
 
 def _agent_choices(chosen: str) -> Choices:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from ai_assistant.admin.modules.form import OFFERED, PREFIX, READ_ONLY, ModuleRowForm
 from ai_assistant.admin.modules.tables import (
     module_entries,
+    operations_entry,
     related_entries,
     selected_entry,
     tool_entries,
@@ -42,7 +43,7 @@ class ModuleAdmin(VersionedAdmin):
         (gettext_lazy("Pages"), {"fields": ("pages",)}),
         (
             gettext_lazy("What it knows and may do"),
-            {"fields": ("text", "tools", "data_models", "actions")},
+            {"fields": ("text", "tools", "data_models", "actions", "api_operations")},
         ),
         (gettext_lazy("Who answers"), {"fields": ("agent", "profile")}),
         (gettext_lazy("What is not changed"), {"fields": READ_ONLY}),
@@ -75,6 +76,11 @@ class ModuleAdmin(VersionedAdmin):
                 "pages/",
                 self.admin_site.admin_view(self.pages_view),
                 name="ai_assistant_module_pages",
+            ),
+            path(
+                "operations/",
+                self.admin_site.admin_view(self.operations_view),
+                name="ai_assistant_module_operations",
             ),
             path(
                 "registered/",
@@ -112,8 +118,10 @@ class ModuleAdmin(VersionedAdmin):
         )
         context["selected"] = selected_entry(selected_pages(row))
         context["tries_at"] = self._url("pages")
+        context["operations"] = operations_entry(row)
+        context["operations_at"] = self._url("operations")
         if row.name:
-            context["tools"] = tool_entries(row.name, row.tools.split())
+            context["tools"] = tool_entries(row)
             context["related"] = [
                 {**one, **self._urls(request, one["model"])}
                 for one in related_entries(row.name)
@@ -132,6 +140,19 @@ class ModuleAdmin(VersionedAdmin):
         context = {"selected": selected_entry(selected_pages(row))}
         return TemplateResponse(
             request, "ai_assistant/admin/module_pages.html", context
+        )
+
+    def operations_view(self, request: HttpRequest) -> HttpResponse:
+        """Return which API operations a module would have, as a part of a page."""
+        if not self._may_see(request):
+            raise PermissionDenied
+        row = Module(
+            name=request.GET.get("name", "")[:NAME_CHARS] or "-",
+            api_operations="\n".join(request.GET.getlist("chosen"))[:8000],
+        )
+        context = {"operations": operations_entry(row)}
+        return TemplateResponse(
+            request, "ai_assistant/admin/module_operations.html", context
         )
 
     def _may_see(self, request: HttpRequest) -> bool:

@@ -8,15 +8,21 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.configuration.modules import is_sound
+from ai_assistant.configuration.problems.modules import code_of
+from ai_assistant.configuration.problems.operations import (
+    gone_operations,
+    operations_of_site,
+)
 from ai_assistant.configuration.rows import rows_of
 from ai_assistant.models.configuration import Instruction, Skill, Suggestion
-from ai_assistant.models.module import Module
+from ai_assistant.models.module import Module, operation_errors
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.modules.base import ContextModule, tool_name
 from ai_assistant.modules.pages import ListedPage, Selected, site_pages
 from ai_assistant.modules.resolve import BUILT_IN, module_for, registered_modules
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.policy import decision_label, verdict_by_group
+from ai_assistant.tools.api.catalogue import OF_API, chooses
 from ai_assistant.types import ToolDefinition
 
 Entry = dict[str, Any]
@@ -97,12 +103,36 @@ def selected_entry(selected: Selected) -> Entry:
     }
 
 
+# --- its API operations ---
+
+
+def operations_entry(row: Module) -> Entry:
+    """Return what `module_operations.html` draws."""
+    lines, known = row.api_operations.split(), operations_of_site()
+    code = code_of(row.name) or ContextModule()
+    choices = [one for one in (code.api_operations, lines) if one]
+    own = [
+        one
+        for one in known.operations.values()
+        if all(chooses(choice, one) for choice in choices)
+    ]
+    return {
+        "is_narrowed": bool(choices),
+        "count": len(own),
+        "shown": own[:SHOWN],
+        "more": max(len(own) - SHOWN, 0),
+        "problems": [*operation_errors(row.api_operations), *gone_operations(lines)],
+    }
+
+
 # --- its tools, and what is decided of them ---
 
 
-def tool_entries(module: str, chosen: Iterable[str]) -> list[Entry]:
+def tool_entries(row: Module) -> list[Entry]:
     """Return the tools on pages of a module, with what is decided there and why."""
-    names = {*chosen}
+    module, names = row.name, {*row.tools.split()}
+    if names and row.api_operations:
+        names |= OF_API
     own = {
         *(
             tool_name(tool)

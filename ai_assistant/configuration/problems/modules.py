@@ -13,9 +13,18 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.changes.values import model_of_label
 from ai_assistant.configuration.modules import is_sound, settings_of
+from ai_assistant.configuration.problems.operations import (
+    gone_operations,
+    operation_problems,
+)
 from ai_assistant.configuration.rows import rows_of
 from ai_assistant.configuration.setup import registered_agents
-from ai_assistant.models.module import Module, features_error, page_errors
+from ai_assistant.models.module import (
+    Module,
+    features_error,
+    operation_errors,
+    page_errors,
+)
 from ai_assistant.modules.base import FEATURES, ContextModule
 from ai_assistant.modules.configured import may_set
 from ai_assistant.modules.pages import Selected, pages_of, selected_by
@@ -27,6 +36,7 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import tool_verdict
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
+from ai_assistant.tools.api.catalogue import OF_API
 from ai_assistant.tools.data.access.model_admin import access_of
 
 LISTED = (DIRECT, LITELLM)  # who go by litellm's list of prices
@@ -53,12 +63,14 @@ def module_problems() -> list[ModuleProblem]:
 def _problems(row: Module) -> Iterator[str]:
     if not is_sound(row):
         yield from page_errors(row.pages)
+        yield from operation_errors(row.api_operations)
         yield from filter(None, [features_error(row.features)])
         return
     if not is_of_code(row.name):
         yield from selected_errors(selected_pages(row))
     yield from gone_tools(row.tools.split())
     yield from gone_models(row.data_models.split())
+    yield from gone_operations(row.api_operations.split())
     if row.agent and (error := agent_error(row.agent, row.name)):
         yield error
     if row.profile and (error := profile_error(row.profile)):
@@ -91,6 +103,7 @@ def _active_problems(row: Module, maker: Any) -> Iterator[tuple[str, str]]:
         "tools": tools_problems(row.tools.split(), maker, row.name),
         "data_models": _labels_problems(row.data_models.split(), maker),
         "actions": _actions_problems(row.actions.split(), maker),
+        "api_operations": _operations_problems(row, maker),
     }
     for field, problems in several.items():
         for problem in problems:
@@ -158,6 +171,14 @@ def _actions_problems(names: Iterable[str], maker: Any) -> Iterator[str]:
         yield from gone_models(name.rpartition(".")[0] for name in names)
     elif names:
         yield from _unknown(names, actions_of(maker))
+
+
+def _operations_problems(row: Module, maker: Any) -> Iterator[str]:
+    names = row.api_operations.split()
+    if not names or [*operation_errors(row.api_operations)]:
+        return  # those the row itself says
+    yield from operation_problems(names, maker)
+    yield from tools_problems(sorted(OF_API), maker, row.name)
 
 
 def _unknown(names: Iterable[str], known: Iterable[str]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import denies_any, is_denied
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.api.catalogue import OF_API
 from ai_assistant.tools.arguments import schema_error
 from ai_assistant.tools.data.access.sites import why_missing
 from ai_assistant.tools.find import FIND_TOOLS, find_matching_tools
@@ -45,8 +46,6 @@ BESIDE_SKILLS = frozenset(
 )
 MOST_NAMES = 30  # of tools, in a sentence to the model
 OWN_PACKAGE = "ai_assistant."
-# There where the site has opted operations in: they take no room from others.
-OF_API = frozenset({"search_api", "call_api"})
 # What is built in and never left to be found: with these the others can be done without.
 ALWAYS_TOLD = frozenset(
     {FIND_TOOLS, "ask_user", "ask_agent", "get_skill", "update_plan"}
@@ -145,8 +144,10 @@ def _is_left(tool: ToolDefinition, scope: RunScope) -> bool:
     is_of_page = tool.execution.browser or tool.name == FOLLOWUPS
     if scope.run.root_id is not None and is_of_page:
         return False
-    agent, chosen = scope.agent, scope.module.configured.tools
-    is_chosen = not chosen or tool.name in chosen
+    agent, row = scope.agent, scope.module.configured
+    is_chosen = not row.tools or tool.name in row.tools
+    if row.api_operations and tool.name in OF_API:
+        is_chosen = True  # chosen with its operations
     is_left = is_chosen and (agent is None or agent.may_use(tool.name))
     return is_left or tool.name in BESIDE_SKILLS
 
@@ -285,6 +286,7 @@ def told_tools(
     """
     tools = tools_of(scope) if tools is None else tools
     most = int(conf.get("LIMITS", "TOOL_SCHEMA_CHARS"))
+    # They are there where the site has opted operations in, and take no room from others.
     of_api = _size(tool for tool in tools if tool.name in OF_API)
     most_built_in = max(most // 2, BUILT_IN_CHARS) + of_api
     if _size(tools) <= most and _size(filter(is_built_in, tools)) <= most_built_in:

@@ -31,6 +31,7 @@ from ai_assistant.prompts.system import system_prompt
 from ai_assistant.prompts.tree import Prompt, PromptPart, PromptTree
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.tools.api.directory import api_part
+from ai_assistant.tools.api.search import operations_for
 from ai_assistant.types import JSON, ToolDefinition
 
 
@@ -63,7 +64,7 @@ def compose(scope: RunScope, *, changed_elsewhere: bool = False) -> Composed:
         taught=[
             *taught,
             *agents_part(scope.context, tools),
-            *api_part(tools),
+            *api_part(scope.context, tools),
             *remembered,
         ],
         items=scope.items,
@@ -198,6 +199,7 @@ def parts_here(user: Any, page_path: str) -> PartsHere:
         "instructions": {one.name for one in setup.instructions},
         "agents": {*setup.agents},
     }
+    names["operations"] = operations_for(scope.context, names["tools"])
     parts = registered_parts()
     names["hooks"] = {one.name for one in parts["hooks"] if _is_asked(one, scope)}
     names["suggestions"] = {

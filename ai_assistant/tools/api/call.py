@@ -18,7 +18,12 @@ from ai_assistant.safety.policy.sensitive import mask_secrets
 from ai_assistant.text.unicode import short_text
 from ai_assistant.tools.adapters.drf import failed_result
 from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Operation
-from ai_assistant.tools.api.catalogue import catalogue, has_operations
+from ai_assistant.tools.api.catalogue import (
+    Catalogue,
+    catalogue,
+    catalogue_of,
+    has_operations,
+)
 from ai_assistant.tools.api.search import description, search_api
 from ai_assistant.tools.summary import found
 from ai_assistant.types import Effect, RunContext, ToolResult
@@ -52,9 +57,9 @@ def preview_call(
     body: dict[str, Any] | list[Any] | None = None,
 ) -> Changes | ToolResult:
     """Return the request; where it can be tried out, a trial tells what it changes."""
-    known = catalogue()
+    known = catalogue_of(context)
     one = known.find(operation)
-    if (told := _untold(context, one)) is not None:
+    if (told := _untold(context, one, known)) is not None:
         return told
     asked = ApiRequest(path=path, query=query, body=body)
     address = known.adapters[one.id].check(one, context, asked)
@@ -145,9 +150,9 @@ def call_api(
 
     path: values of its {names}
     """
-    known = catalogue()
+    known = catalogue_of(context)
     one = known.find(operation)
-    if (told := _untold(context, one)) is not None:
+    if (told := _untold(context, one, known)) is not None:
         return told
     asked = ApiRequest(path=path, query=query, body=body)
     try:
@@ -180,7 +185,9 @@ def _done(status: int) -> str:
 # --- whether the model knows what it calls ---
 
 
-def _untold(context: RunContext, operation: Operation) -> ToolResult | None:
+def _untold(
+    context: RunContext, operation: Operation, known: Catalogue
+) -> ToolResult | None:
     """Return the schema in place of a result, where the conversation has never told it."""
     if _was_told(context.conversation_id, operation.id):
         return None
@@ -190,7 +197,7 @@ def _untold(context: RunContext, operation: Operation) -> ToolResult | None:
         % {"name": operation.id},
         error_type=UNDESCRIBED,
         suggestion=_("Call it again in the form of this schema."),
-        schema_hint=description(operation, catalogue()),
+        schema_hint=description(operation, known),
         summary=_("The assistant has looked up first what this takes."),
     )
 

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
 from django.urls import get_urlconf
@@ -17,9 +17,11 @@ from django.utils.module_loading import import_string
 
 from ai_assistant import conf
 from ai_assistant.exceptions import ModelRetry
+from ai_assistant.modules.base import ContextModule
+from ai_assistant.modules.resolve import module_of
 from ai_assistant.tools.api.base import COMPONENT, ApiAdapter, Operation
 from ai_assistant.tools.find import likeness, words_of
-from ai_assistant.types import JSON
+from ai_assistant.types import JSON, RunContext
 
 # Each is loaded where this module is installed; "ninja" alone is a build system too.
 ADAPTERS: Mapping[str, str] = {
@@ -29,19 +31,24 @@ ADAPTERS: Mapping[str, str] = {
 # A hit in the name weighs more than one in the address, and that more than others.
 WEIGHTS = (4, 2, 1)
 MOST_FOUND = 8
+OF_API = frozenset({"search_api", "call_api"})  # the tools for them
 REF = re.compile(rf'"{re.escape(COMPONENT)}([^"]+)"')
 NOT = "!"
 WILD = frozenset("*?[")
+# Why an operation is not opted in.
+WhyNot = Literal["never", "unknown", "taken_out", "by_name", "not_named"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Catalogue:
-    """The operations that may be searched and called."""
+    """The operations that may be searched and called; `elsewhere` other modules may."""
 
     operations: Mapping[str, Operation] = field(default_factory=dict)
     left_out: tuple[Operation, ...] = ()
     components: Mapping[str, JSON] = field(default_factory=dict)
     adapters: Mapping[str, ApiAdapter] = field(default_factory=dict)  # by operation
+    packages: Mapping[str, str] = field(default_factory=dict)  # by operation, of all
+    elsewhere: frozenset[str] = frozenset()
 
     def services(self) -> dict[str, list[Operation]]:
         """Return the operations of each service, both in the order of their names."""
@@ -56,6 +63,11 @@ class Catalogue:
         """Return an operation. Raise ModelRetry, with the nearest, if there is none."""
         if operation_id in self.operations:
             return self.operations[operation_id]
+        if operation_id in self.elsewhere:
+            raise ModelRetry(
+                f"{operation_id!r} is not called on this page: the module of the page "
+                "leaves it out. search_api lists those that are called."
+            )
         near = get_close_matches(operation_id, self.operations, n=3)
         raise ModelRetry(
             f"There is no operation {operation_id[:100]!r}. "
@@ -73,9 +85,40 @@ class Catalogue:
 
 def catalogue() -> Catalogue:
     """Return what the site has opted in now; empty without API_OPERATIONS."""
+    return whole_catalogue() if conf.get("API_OPERATIONS") else Catalogue()
+
+
+def catalogue_of(context: RunContext) -> Catalogue:
+    """Return what the module of a page or a run leaves of it."""
+    known = catalogue()
+    return narrowed(known, module_of(context)) if known.operations else known
+
+
+def narrowed(known: Catalogue, module: ContextModule) -> Catalogue:
+    """Return what a module leaves, by its code and by its row: both may take out."""
+    said = (module.api_operations, module.configured.api_operations)
+    choices = tuple(tuple(one) for one in said if one)
+    return _narrowed(known, choices) if choices else known
+
+
+@lru_cache(maxsize=64)
+def _narrowed(known: Catalogue, choices: tuple[tuple[str, ...], ...]) -> Catalogue:
+    left = {
+        name: one
+        for name, one in known.operations.items()
+        if all(chooses(patterns, one) for patterns in choices)
+    }
+    return replace(
+        known,
+        operations=left,
+        components=_referred(left.values(), known.components),
+        elsewhere=frozenset(known.operations.keys() - left.keys()),
+    )
+
+
+def whole_catalogue() -> Catalogue:
+    """Return it also where nothing is opted in: then all is left out."""
     patterns = tuple(conf.get("API_OPERATIONS"))
-    if not patterns:
-        return Catalogue()
     data = tuple(
         tuple(conf.get("DATA", name))
         for name in ("MODELS_EXCLUDED", "READ_ONLY", "SENSITIVE", "NOT_SENSITIVE")
@@ -83,9 +126,9 @@ def catalogue() -> Catalogue:
     return _catalogue(get_urlconf() or settings.ROOT_URLCONF, patterns, data)
 
 
-def has_operations(_context: object = None) -> bool:
-    """Return whether anything is opted in: without it there are no tools for it."""
-    return bool(conf.get("API_OPERATIONS") and catalogue().operations)
+def has_operations(context: RunContext | None = None) -> bool:
+    """Return whether there is anything to call: without it there are no tools for it."""
+    return bool((catalogue_of(context) if context else catalogue()).operations)
 
 
 @lru_cache(maxsize=8)
@@ -93,12 +136,14 @@ def _catalogue(_urlconf: Any, patterns: tuple[str, ...], _data: Any) -> Catalogu
     operations: dict[str, Operation] = {}
     adapters: dict[str, ApiAdapter] = {}
     components: dict[str, JSON] = {}
+    packages: dict[str, str] = {}
     left_out = []
     for module, path in ADAPTERS.items():
         if not _is_installed(module):
             continue
         adapter: ApiAdapter = import_string(path)()
         for one in adapter.operations():
+            packages.setdefault(one.id, package)
             if one.id in operations or not is_opted_in(one, patterns):
                 left_out.append(one)
                 continue
@@ -109,6 +154,7 @@ def _catalogue(_urlconf: Any, patterns: tuple[str, ...], _data: Any) -> Catalogu
         left_out=tuple(left_out),
         components=_referred(operations.values(), components),
         adapters=adapters,
+        packages=packages,
     )
 
 
@@ -138,15 +184,37 @@ def _referred(
 
 def is_opted_in(operation: Operation, patterns: Iterable[str]) -> bool:
     """Return whether patterns choose an operation; what they leave out goes first."""
-    wanted = list(patterns)
-    if operation.is_never or operation.effect is None:
-        return False
-    if any(takes_out(operation, one[1:]) for one in wanted if one.startswith(NOT)):
-        return False
-    chosen = [one for one in wanted if fits(operation, one)]
-    if operation.only_by_name:
-        return any(WILD.isdisjoint(one) for one in chosen)
-    return bool(chosen)
+    return why_left_out(operation, list(patterns)) == ""
+
+
+def why_left_out(operation: Operation, patterns: Sequence[str]) -> WhyNot | Literal[""]:
+    """Return why patterns do not opt an operation in; empty if they do."""
+    if operation.is_never:
+        return "never"
+    if operation.effect is None:
+        return "unknown"
+    if _taken_out(operation, patterns):
+        return "taken_out"
+    chosen = [one for one in patterns if fits(operation, one)]
+    if operation.only_by_name and not any(WILD.isdisjoint(one) for one in chosen):
+        return "by_name"
+    return "" if chosen else "not_named"
+
+
+def chooses(patterns: Sequence[str], operation: Operation) -> bool:
+    """Return whether patterns choose one of those that are opted in."""
+    chosen = any(fits(operation, one) for one in patterns)
+    return chosen and not _taken_out(operation, patterns)
+
+
+def _taken_out(operation: Operation, patterns: Iterable[str]) -> bool:
+    return any(takes_out(operation, one[1:]) for one in patterns if one.startswith(NOT))
+
+
+def matching(pattern: str, operations: Iterable[Operation]) -> list[Operation]:
+    """Return the operations that a pattern names, be it to leave them out."""
+    matches = takes_out if pattern.startswith(NOT) else fits
+    return [one for one in operations if matches(one, pattern.removeprefix(NOT))]
 
 
 def fits(operation: Operation, pattern: str) -> bool:

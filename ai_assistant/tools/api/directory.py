@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from ai_assistant.prompts.tree import OWN, PromptPart
 from ai_assistant.tools.api.base import Operation
-from ai_assistant.tools.api.catalogue import catalogue
+from ai_assistant.tools.api.catalogue import catalogue_of
 from ai_assistant.tools.api.search import search_api
-from ai_assistant.types import ToolDefinition
+from ai_assistant.types import RunContext, ToolDefinition
 
 CHARS = 1500
 LISTED = (
@@ -18,11 +18,11 @@ MORE = "- {count} more: search_api()"
 ROOM = CHARS - len(MORE) - 10  # for the line that tells of the rest
 
 
-def api_part(tools: Iterable[ToolDefinition]) -> list[PromptPart]:
+def api_part(context: RunContext, tools: Iterable[ToolDefinition]) -> list[PromptPart]:
     """Return the part of the prompt that lists the services, where they can be searched."""
     if not any(tool.name == search_api.__name__ for tool in tools):
         return []
-    text = directory(catalogue().services())
+    text = directory(catalogue_of(context).services())
     return [PromptPart(id="api", text=text, source=OWN, cacheable=True)]
 
 

@@ -1,6 +1,6 @@
 """Find operations of the site's API, and what one of them takes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,7 +9,12 @@ from django.utils.translation import gettext_lazy
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.tools.api.base import COMPONENT, Kept, Operation
-from ai_assistant.tools.api.catalogue import Catalogue, catalogue, has_operations
+from ai_assistant.tools.api.catalogue import (
+    OF_API,
+    Catalogue,
+    catalogue_of,
+    has_operations,
+)
 from ai_assistant.tools.summary import found
 from ai_assistant.types import JSON, RunContext
 
@@ -56,7 +61,7 @@ def search_api(
     text: str = "",
 ) -> dict[str, JSON]:
     """Look into the site's own API: one argument at a time. None lists services."""
-    known = catalogue()
+    known = catalogue_of(context)
     if operation:
         return description(known.find(operation), known)
     if schema:
@@ -78,6 +83,14 @@ def search_api(
 def _more(listed: list[Any]) -> dict[str, JSON]:
     left = len(listed) - MOST_LISTED
     return {"more": f"{left} are left out: find them by text"} if left > 0 else {}
+
+
+def operations_for(context: RunContext, tools: Collection[str]) -> set[str]:
+    """Return the ids of what a user may call on a page, if its tools are there."""
+    if not OF_API.issubset(tools):
+        return set()
+    known = catalogue_of(context)
+    return {one.id for one in _allowed(known, context, known.operations.values())}
 
 
 def _allowed(

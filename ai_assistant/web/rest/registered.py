@@ -17,11 +17,13 @@ from ai_assistant.configuration.registered import (
 from ai_assistant.configuration.setup import TAUGHT, of_user, registered_commands
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.modules.base import ContextModule, tool_name
+from ai_assistant.modules.resolve import NO_RUN
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import tool_verdict
+from ai_assistant.tools.api.search import operations_for
 from ai_assistant.tools.arguments import function_schema, schema_error
-from ai_assistant.types import PromptCommand, ToolDefinition
+from ai_assistant.types import PromptCommand, RunContext, ToolDefinition
 from ai_assistant.types.hook import Hook
 from ai_assistant.web.rest.base import ApiView, operation
 from ai_assistant.web.rest.serializers import Body, ReadSerializer, Text
@@ -194,6 +196,16 @@ class HookSerializer(ReadSerializer):
         return hook.origin if self.context["user"].is_superuser else ""
 
 
+class ApiOperationSerializer(ReadSerializer):
+    """An operation of the site's own API, for `search_api` and `call_api`."""
+
+    name = serializers.CharField(source="id")
+    method = serializers.CharField()
+    path = serializers.CharField()
+    effect = serializers.CharField(help_text="read, write or destructive")
+    description = serializers.CharField(source="about")
+
+
 class RegisteredSerializer(ReadSerializer):
     """What the site's apps have registered, as far as the user may call it."""
 
@@ -206,6 +218,10 @@ class RegisteredSerializer(ReadSerializer):
     modules = ModuleSerializer(many=True)
     agents = TaughtSerializer(many=True)
     suggestions = serializers.ListField(child=serializers.CharField())
+    operations = ApiOperationSerializer(
+        many=True,
+        help_text="Those of the site's API that it has opted in and the user may call.",
+    )
 
 
 class RegistryView(ApiView):
@@ -243,6 +259,13 @@ class RegistryView(ApiView):
             kind: of_user(taught(), request.user) for kind, taught in TAUGHT.items()
         }
         values["hooks"] = registry.hooks()
+        anywhere = RunContext(user=request.user, run_id=NO_RUN, conversation_id=NO_RUN)
+        callable_ = operations_for(anywhere, own)
+        values["operations"] = [
+            part.part
+            for part in parts["operations"]
+            if part.is_on and part.name in callable_
+        ]
         return Response(
             RegisteredSerializer(values, context={"user": request.user}).data
         )

@@ -211,7 +211,7 @@ class TestShort:
         known = opt_in("books.create")
         components = {**known.components, "Big": own}
         monkeypatch.setattr(
-            search, "catalogue", lambda: replace(known, components=components)
+            search, "catalogue_of", lambda _: replace(known, components=components)
         )
 
         told_of = use("search_api", told(boss), schema="Big").data["definition"]
