@@ -43,7 +43,9 @@ const inputsOf = ({ inputs, prefix }, name) => {
 const findForm = (wanted, fields) => {
   const all = formsOfPage();
   const own = wanted ? all.filter((one) => one.names.includes(wanted)) : all;
-  const found = own.filter((one) => fields.some((name) => inputsOf(one, name).length));
+  const any = own.filter((one) => fields.some((name) => inputsOf(one, name).length));
+  const whole = any.filter((one) => fields.every((name) => inputsOf(one, name).length));
+  const found = whole.length ? whole : any;
   const several = listed((found.length ? found : all).map(({ name }) => name));
   refuseIf(
     wanted && own.length !== 1,

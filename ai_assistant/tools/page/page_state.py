@@ -110,7 +110,7 @@ def page_state(context: RunContext, path: str, reported: JSON) -> dict[str, Any]
             if isinstance(field, dict)
         ]
     if dialogs := state.get("dialogs"):
-        state["dialogs"] = list(_dialogs(path, dialogs, rules))
+        state["dialogs"] = [text for text in _dialogs(path, dialogs, rules) if text]
     return {name: value for name, value in state.items() if value not in (None, [], {})}
 
 

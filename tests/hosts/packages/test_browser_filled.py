@@ -18,7 +18,7 @@ FORMS = {
     if case.tool in ("create_object", "change_object")
     and not (case.page or case.refused)
     and {*case.arguments} <= {"id", "values", "inlines"}
-}
+} | getattr(cases, "FILLED", {})
 FILL = """async (wanted) => {
   const aia = document.getElementById("aia") ?? document.createElement("div");
   aia.id = "aia";
