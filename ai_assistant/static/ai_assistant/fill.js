@@ -131,10 +131,11 @@ const settle = (isBack) => {
 };
 
 /**
- * @param {Field} field
  * @param {any[]} inputs
+ * @param {string[]} values
+ * @param {Record<string, string>} [texts]
  */
-const fill = ({ values, texts }, inputs) => {
+const fill = (inputs, values, texts) => {
   filled.get(inputs[0])?.(false);
   const before = chosen(inputs);
   const was = inWords(inputs);
@@ -153,7 +154,8 @@ const fill = ({ values, texts }, inputs) => {
     if (isBack) put(inputs, before);
     tell();
   };
-  note.querySelector("button").onclick = () => {
+  note.querySelector("button").onclick = (event) => {
+    event.stopPropagation(); // the cell of a box may hear it, too
     end(true);
     last.focus();
   };
@@ -164,11 +166,11 @@ const fill = ({ values, texts }, inputs) => {
 /**
  * Fills in some inputs of the page, as one field that can be taken back.
  *
- * @param {string[]} values
  * @param {any[]} inputs
+ * @param {string[]} values
  */
-export const fillInput = (values, inputs) => {
-  fill({ name: "", label: "", values, texts: {} }, inputs);
+export const fillInput = (inputs, values) => {
+  fill(inputs, values);
   tell();
 };
 
@@ -202,7 +204,7 @@ export const fillFields = (fields) => {
     else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);
     else if (inputs.some(sendsItself)) told.sends_itself.push(name);
     else {
-      fill(field, inputs);
+      fill(inputs, field.values, field.texts);
       told.filled.push(name);
     }
   }

@@ -97,8 +97,8 @@ const set = (element, values) => {
   const isMarked = isReported(element) || element.matches(".selector select");
   if (!element.form || !isMarked || element.getRootNode() !== document)
     return put([element], values);
-  const isRadio = element.type === "radio";
-  fillInput(values, isRadio ? inputsOf(element.name, element.form) : [element]);
+  const { form, name, type } = element;
+  fillInput(type === "radio" ? inputsOf(name, form) : [element], values);
 };
 
 /** @type {Record<string, (element: any, value: string) => void>} */
@@ -227,8 +227,8 @@ const carryOut = async ({ snapshot, actions, approved }, mayGoOn) => {
   }
   const read = actions.slice(0, done).filter(({ action }) => action === "read");
   const { ref } = actions[Math.min(done, actions.length - 1)];
-  const isTyping = !root.contains(document.activeElement);
-  if (!(isTyping && document.activeElement.matches(TYPED)))
+  const held = document.activeElement;
+  if (root.contains(held) || !held.matches(TYPED))
     bare(elementOf(ref))?.scrollIntoView({ block: "nearest" });
   return {
     ...outline(isThere ? placeOf(ref) : document.body, PART_BYTES),

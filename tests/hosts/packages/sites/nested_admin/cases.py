@@ -26,6 +26,7 @@ CASES = {
     "bulk": bulk(BOOK, [1, 2], {"title": "C"}, {"title": "C"}),
     "delete": delete(BOOK, 1),
 }
+OF_THE_PAGE = {"sections-1-position"}  # whose script numbers new rows
 # What a person does with several clicks: the form is filled in, and looked at.
 FILLED = {
     "add a row with rows in it": change(
