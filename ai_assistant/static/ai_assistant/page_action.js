@@ -97,8 +97,9 @@ const set = (element, values) => {
   const isMarked = isReported(element) || element.matches(".selector select");
   if (!element.form || !isMarked || element.getRootNode() !== document)
     return put([element], values);
-  const { form, name, type } = element;
-  fillInput(type === "radio" ? inputsOf(name, form) : [element], values);
+  const inputs =
+    element.type === "radio" ? inputsOf(element.name, element.form) : [element];
+  fillInput(inputs, values);
 };
 
 /** @type {Record<string, (element: any, value: string) => void>} */
@@ -228,7 +229,7 @@ const carryOut = async ({ snapshot, actions, approved }, mayGoOn) => {
   const read = actions.slice(0, done).filter(({ action }) => action === "read");
   const { ref } = actions[Math.min(done, actions.length - 1)];
   const held = document.activeElement;
-  if (root.contains(held) || !held.matches(TYPED))
+  if (!held.matches(TYPED) || root.contains(held))
     bare(elementOf(ref))?.scrollIntoView({ block: "nearest" });
   return {
     ...outline(isThere ? placeOf(ref) : document.body, PART_BYTES),
