@@ -186,7 +186,7 @@ HIDDEN_FORM = """async (names) => {
   const button = document.createElement("button");
   button.textContent = "Send it";
   form.append(button);
-  document.body.append(form);
+  document.body.append(form, document.createElement("iframe"));
   const { isDirty } = await import("/static/ai_assistant/dirty.js");
   const { outline } = await import("/static/ai_assistant/outline.js");
   const { pageAction } = await import("/static/ai_assistant/page_action.js");
