@@ -23,6 +23,7 @@ INSTALLED_APPS = [
     *("project.conformance", "tests.testapp"),
 ]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+ROOT_URLCONF = "tests.testapp.urls"
 FORCE_SCRIPT_NAME = os.environ.get("TESTS_SCRIPT_NAME")
 DEMO_TASK_DELAY_S = 0.02
 

@@ -373,6 +373,11 @@ DANGEROUS = {
     "hyperscript": '<button type="button" role="tab" _="on click fetch /x/" data-t>T</button>',
     "datastar": '<button type="button" role="tab" data-on-click="@post(1)" data-t>T</button>',
     "command": '<button type="button" aria-haspopup="dialog" commandfor="d" command="--delete" data-t>T</button>',
+    "popover that loads": '<button type="button" popovertarget="p" data-t>M</button><div popover id="p" hx-get="/x/" hx-trigger="toggle">x</div>',
+    "popover that is heard": '<button type="button" popovertarget="p" data-t>M</button><p popover id="p">x</p><i hx-get="/x/" hx-trigger="toggle from:#p"></i>',
+    "popover with what loads": '<button type="button" popovertarget="p" data-t>M</button><div popover id="p"><i hx-get="/x/" hx-trigger="intersect once"></i></div>',
+    "popover of htmx": '<button type="button" popovertarget="p" hx-action="/x/" hx-method="post" data-t>M</button><p popover id="p">x</p>',
+    "details with what loads": '<details><summary data-t>M</summary><i hx-get="/x/" hx-trigger="revealed"></i></details>',
     "box of htmx": '<input type="checkbox" hx-post="/x/" aria-label="A" data-t>',
     "box onchange": '<form onchange="this.submit()"><input type="checkbox" aria-label="A" data-t></form>',
 }  # fmt: skip
@@ -562,7 +567,7 @@ def test_outline_of_a_large_page_is_short(
         assert 'textbox "Password" never read' in outline
         assert "private" in outline
         assert "composer" not in outline
-        assert 'iframe "Frame" not looked into' in outline
+        assert 'iframe "Frame" cannot be read' in outline
 
 
 LARGEST = """SELECT section_id, count(*) AS size FROM questionnaires_question

@@ -16,6 +16,10 @@ STEPS = [
     {"text": "Type the title here.", "selector": "#id_title", "view_name": ADD},
     {"text": "Then choose its state.", "selector": "#id_status"},
 ]
+POINTED = [
+    {"text": "Choose its state.", "selector": "#id_status"},
+    {"text": "Then save it.", "selector": "[name=_save]"},
+]
 MARKS = [
     {"selector": "#content h1", "text": "The list"},
     {"selector": "#nowhere", "text": "Nothing"},
@@ -26,6 +30,8 @@ MARKS = [
 @pytest.fixture(scope="module", autouse=True)
 def scripts(model: ModelServerProcess) -> None:
     model.script("toured", [[call("show_tour", {"steps": STEPS})], [text("Go on.")]])
+    told = [call("show_tour", {"steps": POINTED})]
+    model.script("pointed", [told, [text("Go on.")]])
     model.script("marked", [[call("highlight", {"marks": MARKS})], [text("There.")]])
 
 
@@ -77,6 +83,35 @@ def test_tour_goes_from_page_to_page_as_the_user_presses(panel: Panel) -> None:
     panel.goto(f"{LIST}add/")
     expect(page.locator("#aia-input")).to_be_visible()
     expect(tour).to_have_count(0)
+
+
+def test_panel_of_a_phone_makes_room_for_what_is_pointed_at(panel: Panel) -> None:
+    page = panel.page
+    tour, aside = page.locator(".aia-tour"), page.locator("#aia[data-aside]")
+    page.set_viewport_size({"width": 390, "height": 844})
+    panel.goto(f"{LIST}add/")
+    panel.open()
+    tall = page.locator("#aia").bounding_box()
+    panel.ask_and_wait("[[script:pointed]]")
+
+    expect(tour).to_contain_text("Choose its state.")
+    expect(aside).to_be_visible()
+    for locator in (page.locator("#id_status"), page.locator(".aia-highlight-note")):
+        expect(locator).to_be_in_viewport(ratio=1)
+        shown, over = locator.bounding_box(), aside.bounding_box()
+        assert shown["y"] + shown["height"] <= over["y"], (shown, over)
+    for button in ("Next", "End"):
+        expect(tour.get_by_role("button", name=button)).to_be_in_viewport(ratio=1)
+
+    tour.get_by_role("button", name="Next").click()
+    expect(tour).to_contain_text("Then save it.")
+    expect(page.locator("[name=_save]")).to_be_in_viewport(ratio=1)
+    saved = page.locator("[name=_save]").bounding_box()
+    assert saved["y"] + saved["height"] <= aside.bounding_box()["y"]
+
+    tour.get_by_role("button", name="End").click()
+    expect(aside).to_have_count(0)
+    assert page.locator("#aia").bounding_box() == tall
 
 
 def test_tour_leads_to_no_other_site(panel: Panel) -> None:

@@ -33,7 +33,7 @@ NOT_FOR_PEOPLE = {
     # to the model
     "rows of ${prefix} were added",
     "the page is another one now",
-    "not looked into",
+    "cannot be read",
     "never read",
     "may change something: call again with ask=true, then the person is asked",
     "is not there any more, or not what it was: take a ref of the new outline",
@@ -53,6 +53,18 @@ NOT_FOR_PEOPLE = {
     "is not shown now: open what it is in",
     "is disabled",
     "was stopped",
+    "not exactly one form is called “${wanted}”. Forms: ${several}",
+    "several forms have these fields. Forms: ${several}",
+    "no form has these fields. Fields: ${listed(known.map(({ name }) => name))}",
+    'The page refuses this. ${wrong.join(" ")}',
+    "is in no row of ${formset}: it has ${form.rows[formset]}",
+    "is not in this form",
+    "is required",
+    "is ticked by true or false",
+    "takes a file, which the person chooses",
+    "takes one value",
+    "the page is for the person alone",
+    "“${one}” is no choice. Choices: ${listed(open.map(({ value }) => value))}",
 }
 
 

@@ -31,7 +31,7 @@ from ai_assistant.tools.find import FIND_TOOLS, find_matching_tools
 from ai_assistant.tools.followups import suggest_followups
 from ai_assistant.tools.model_schema import model_schema, schema_chars
 from ai_assistant.tools.page.browser_tools import ORIGIN, client_tools
-from ai_assistant.tools.page.fill_form import FILL_FORM, FORM_PAGES
+from ai_assistant.tools.page.fill_form import FILL_FORM, has_form
 from ai_assistant.tools.page.page_action import PAGE_ACTION
 from ai_assistant.tools.page.page_state import GET_PAGE_STATE
 from ai_assistant.tools.result import READ_RESULT
@@ -296,7 +296,7 @@ def told_tools(
     named = mentioned_names(kept_of(scope.run.context).mentioned, TOOL)
     near = {*_own_names(scope), *scope.loaded_tools, *named, FOLLOWUPS}
     near |= ALWAYS_TOLD | OF_API
-    if scope.context.page.action in FORM_PAGES:
+    if has_form(scope.context.page):
         near |= {FILL_FORM, GET_PAGE_STATE}
     told = {tool.name for tool in tools if tool.name in near or _is_of_site(tool)}
     chosen = [tool for tool in tools if tool.name in told]

@@ -90,6 +90,18 @@ def is_secret_name(name: str) -> bool:
     return bool(SECRET_WORDS.search(words))
 
 
+def is_kept_name(name: str) -> bool:
+    """
+    Return whether an input is kept back of which only the name is known.
+
+    Its form is not the admin's, so nobody can say what it writes: what has the name of a
+    sensitive field is taken for one.
+    """
+    own = name.rpartition("-")[2].lower()  # without the prefix of its form
+    added = {label.rpartition(".")[2] for label in _added() if label.count(".") > 1}
+    return is_secret_name(name) or own in RIGHTS | added
+
+
 def is_opened_field(field: Any) -> bool:
     """Return whether NOT_SENSITIVE lists this field, and so all of its contents."""
     names = {f"{meta.label_lower}.{field.name}".lower() for meta in _metas(field.model)}

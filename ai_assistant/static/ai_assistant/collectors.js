@@ -1,6 +1,7 @@
 // What only the browser knows of a page. Never a password, a file, a hidden field.
 
 import { isChanged } from "./dirty.js";
+import { bare } from "./elements.js";
 import { byId, root, translate } from "./root.js";
 
 // Both are those of safety/policy/sensitive.py, word for word.
@@ -34,7 +35,7 @@ const collapse = (text) => text.trim().replace(/\s+/g, " ");
  * @param {string} marks
  */
 export const closestOf = (node, marks) =>
-  (node instanceof Element ? node : node.parentElement)?.closest(marks);
+  bare(node instanceof Element ? node : node.parentElement)?.closest(marks);
 
 /** @param {Node} node */
 const isReadable = (node) => !root.contains(node) && !closestOf(node, IGNORED);

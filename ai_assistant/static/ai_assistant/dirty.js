@@ -1,5 +1,6 @@
 // What of the page's forms has been changed and not saved.
 
+import { bare } from "./elements.js";
 import { root } from "./root.js";
 
 const SKIPPED = "[type=hidden], .action-select, #action-toggle, .actions *";
@@ -27,6 +28,6 @@ export const isDirty = () => {
   /** @type {NodeListOf<HTMLFormElement>} */
   const forms = document.querySelectorAll("form[method=post i]");
   return [...forms].some(
-    (form) => !root.contains(form) && [...form.elements].some(isEdited)
+    (form) => !root.contains(form) && [...bare(form).elements].some(isEdited)
   );
 };

@@ -1,11 +1,13 @@
 // What a click on an element may do, or typing into a field: as far as that is known
 // without doing it. What is not known to change nothing is asked about.
 
+import { around, bare } from "./elements.js";
+
 const EFFECT = "data-aia-effect"; // "ui": changes nothing; "asks": sends what is typed
 
 // Attributes with which a page listens, and what htmx, hyperscript and their like do.
 const WIRED =
-  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|commandfor$|_$|(data-)?script$|up-|ng-|(data-)?hx-(get|post|put|patch|delete|on|ws|sse)|data-(on|reflex|(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$))/;
+  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|commandfor$|_$|(data-)?script$|up-|ng-|(data-)?hx-(action|get|post|put|patch|delete|on|ws|sse)|data-(on|reflex|(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$))/;
 const ELSEWHERE = /\.(outside|away|window|document)\b/;
 const OTHERS =
   "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
@@ -14,23 +16,8 @@ const OPENS = "[role=tab],[popovertarget],[aria-expanded],[aria-haspopup]";
 const OF_DJANGO =
   ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle";
 const FROM = "[hx-trigger*='from:'], [data-hx-trigger*='from:']";
+const WHEN_SHOWN = /\b(toggle|intersect|revealed)\b/;
 const TICKS = ["checkbox", "radio"];
-
-/**
- * Returns a getter of its own: an input of a form may hide that of the form by its name.
- *
- * @param {object} kind
- * @param {string} name
- * @returns {(one: any) => any}
- */
-const getter = (kind, name) => {
-  const { get } = Object.getOwnPropertyDescriptor(kind, name);
-  return (one) => get.call(one);
-};
-const parentOf = getter(Node.prototype, "parentElement");
-const slotOf = getter(Element.prototype, "assignedSlot");
-/** @param {any} one */
-const hostOf = (one) => /** @type {any} */ (Node.prototype.getRootNode.call(one)).host;
 
 /**
  * Returns what an event on an element passes: across slots and open shadow roots too.
@@ -40,20 +27,23 @@ const hostOf = (one) => /** @type {any} */ (Node.prototype.getRootNode.call(one)
  */
 export const pathOf = (element) => {
   const passed = [];
-  for (let one = element; one; one = slotOf(one) ?? parentOf(one) ?? hostOf(one))
-    passed.push(one);
+  for (let one = element; one; one = around(one)) passed.push(one);
   return passed;
 };
 
 /** @param {Element} element */
 const wiresOf = (element) =>
-  element
+  bare(element)
     .getAttributeNames()
-    .filter((name) => WIRED.test(name) && !ELSEWHERE.test(name));
+    .filter((/** @type {string} */ name) => WIRED.test(name) && !ELSEWHERE.test(name));
 
 /** @param {Element} element */
 const mayListen = (element) =>
-  wiresOf(element).length || element.localName.includes("-");
+  wiresOf(element).length || bare(element).localName.includes("-");
+
+/** @param {any} one */
+const triggerOf = (one) =>
+  bare(one).getAttribute("hx-trigger") ?? bare(one).getAttribute("data-hx-trigger");
 
 /**
  * Tells whether an element of htmx waits for what happens to this one.
@@ -62,12 +52,11 @@ const mayListen = (element) =>
  */
 const isWatched = (field) =>
   [...document.querySelectorAll(FROM)].some((one) => {
-    const trigger =
-      one.getAttribute("hx-trigger") ?? one.getAttribute("data-hx-trigger");
+    const trigger = triggerOf(one);
     return (
       [...trigger.matchAll(/from:\s*\(?([^\s,)]+)/g)].some(([, from]) => {
         try {
-          return field.closest(from);
+          return bare(field).closest(from);
         } catch {
           return true;
         }
@@ -75,14 +64,16 @@ const isWatched = (field) =>
     );
   });
 
-/** @param {Element} around */
-const sendsFields = (around) => {
-  if (around.getAttribute(EFFECT) === "asks") return true;
+/** @param {Element} part */
+const sendsFields = (part) => {
+  const one = bare(part);
+  if (one.getAttribute(EFFECT) === "asks") return true;
   // A form is sent when it is submitted, unless it says otherwise.
   const isPlain =
-    around.localName === "form" &&
-    !/hx-trigger/.test(around.getAttributeNames().join());
-  return wiresOf(around).some((name) => !(isPlain && /^(data-)?hx-(?!on)/.test(name)));
+    one.localName === "form" && !/hx-trigger/.test(one.getAttributeNames().join());
+  return wiresOf(part).some(
+    (/** @type {string} */ name) => !(isPlain && /^(data-)?hx-(?!on)/.test(name))
+  );
 };
 
 /**
@@ -105,22 +96,39 @@ const leaves = (element) => {
 };
 
 /**
+ * Tells whether what a click shows sends something by that.
+ *
+ * @param {any} element
+ */
+const sendsWhenShown = (element) => {
+  const shown =
+    element.popoverTargetElement ?? element.closest("summary")?.parentElement;
+  if (!shown) return false;
+  const inner = [...bare(shown).querySelectorAll("*")].map(triggerOf);
+  return (
+    mayListen(shown) || isWatched(shown) || inner.some((one) => WHEN_SHOWN.test(one))
+  );
+};
+
+/**
  * Tells whether it is known that a click on an element changes nothing.
  *
  * @param {any} element
  */
 export const isHarmless = (element) => {
+  if (element instanceof HTMLFormElement) return false;
   if (submits(element) || leaves(element) || element.localName === "label")
     return false;
-  const [, ...around] = pathOf(element);
+  const [, ...outer] = pathOf(element);
   if (
-    around.some(
-      (one) => one.matches(OTHERS) && /** @type {any} */ (one).control !== element
+    outer.some(
+      (one) => bare(one).matches(OTHERS) && /** @type {any} */ (one).control !== element
     )
   )
     return false;
   if (element.getAttribute(EFFECT) === "ui") return true;
-  if ([element, ...around].some(mayListen) || isWatched(element)) return false;
+  if ([element, ...outer].some(mayListen) || isWatched(element)) return false;
+  if (sendsWhenShown(element)) return false;
   if (TICKS.includes(element.type)) return !sendsItself(element);
   const parent = element.parentElement;
   if (element.localName === "summary")

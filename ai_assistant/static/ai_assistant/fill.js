@@ -10,7 +10,7 @@ const TICKS = ["checkbox", "radio"];
 // Of the form that Django saves: others of the page may have the same names.
 const SAVES = "[name=_save], [name=_continue], [name=_addanother], [name=_saveasnew]";
 
-/** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string> }} Field */
+/** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string>, inputs?: any[] }} Field */
 
 /**
  * Returns the inputs of a name, in this form or in any of the page itself.
@@ -110,8 +110,8 @@ const inWords = (inputs) =>
     })
     .join(", ");
 
-/** @type {Map<string, (isBack: boolean) => void>} */
-const filled = new Map(); // by name: ends its mark
+/** @type {Map<any, (isBack: boolean) => void>} */
+const filled = new Map(); // by the first input: ends its mark
 
 const tell = () => {
   const old = document.querySelector(".aia-filling");
@@ -131,44 +131,46 @@ const settle = (isBack) => {
 };
 
 /**
- * @param {Field} field
  * @param {any[]} inputs
+ * @param {string[]} values
+ * @param {Record<string, string>} [texts]
  */
-const fill = ({ name, values, texts }, inputs) => {
-  filled.get(name)?.(false);
+const fill = (inputs, values, texts) => {
+  filled.get(inputs[0])?.(false);
   const before = chosen(inputs);
   const was = inWords(inputs);
   put(inputs, values, texts);
   const note = cloneTemplate("aia-t-filled");
   note.querySelector("del").textContent = was;
   const last = inputs.at(-1);
-  const box = last.closest(".selector, .related-widget-wrapper, ul, .datetime") ?? last;
+  const box =
+    last.closest(".selector, .related-widget-wrapper, .datetime, label") ?? last;
   box.after(note);
   /** @param {boolean} isBack */
   const end = (isBack) => {
-    filled.delete(name);
+    filled.delete(inputs[0]);
     note.remove();
     for (const input of inputs) delete input.dataset.aiaFilled;
     if (isBack) put(inputs, before);
     tell();
   };
-  note.querySelector("button").onclick = () => {
+  note.querySelector("button").onclick = (event) => {
+    event.stopPropagation(); // the cell of a box may hear it, too
     end(true);
     last.focus();
   };
   for (const input of inputs) input.dataset.aiaFilled = "";
-  filled.set(name, end);
+  filled.set(inputs[0], end);
 };
 
 /**
  * Fills in some inputs of the page, as one field that can be taken back.
  *
- * @param {string} name
- * @param {string[]} values
  * @param {any[]} inputs
+ * @param {string[]} values
  */
-export const fillInput = (name, values, inputs) => {
-  fill({ name, label: "", values, texts: {} }, inputs);
+export const fillInput = (inputs, values) => {
+  fill(inputs, values);
   tell();
 };
 
@@ -187,23 +189,22 @@ const addRows = (rows) => {
 };
 
 /**
- * @param {{ page: string, fields: Field[], rows: Record<string, number[]> }} wanted
+ * Fills in fields, and tells which.
+ *
+ * @param {Field[]} fields
  */
-export const fillForm = ({ page, fields, rows }) => {
-  if (new URL(page, location.href).pathname !== location.pathname)
-    throw new Error("the page is another one now");
-  addRows(rows);
+export const fillFields = (fields) => {
   /** @type {Record<string, string[]>} */
   const told = { filled: [], typed_by_person: [], not_on_page: [], sends_itself: [] };
   const form = /** @type {any} */ (document.querySelector(SAVES))?.form;
   for (const field of fields) {
-    const inputs = inputsOf(field.name, form);
+    const inputs = field.inputs ?? inputsOf(field.name, form);
     const name = field.label || field.name;
     if (!inputs.length) told.not_on_page.push(name);
     else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);
     else if (inputs.some(sendsItself)) told.sends_itself.push(name);
     else {
-      fill(field, inputs);
+      fill(inputs, field.values, field.texts);
       told.filled.push(name);
     }
   }
@@ -211,4 +212,14 @@ export const fillForm = ({ page, fields, rows }) => {
   const first = document.querySelector("[data-aia-filled]");
   first?.scrollIntoView({ block: "center" });
   return { ...told, saved: false };
+};
+
+/**
+ * @param {{ page: string, fields: Field[], rows: Record<string, number[]> }} wanted
+ */
+export const fillForm = ({ page, fields, rows }) => {
+  if (new URL(page, location.href).pathname !== location.pathname)
+    throw new Error("the page is another one now");
+  addRows(rows);
+  return fillFields(fields);
 };

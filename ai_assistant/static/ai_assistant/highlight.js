@@ -1,11 +1,23 @@
 // Points at elements of the page: one for a moment, several with numbers.
 
 import { say } from "./announce.js";
-import { emit } from "./root.js";
+import { emit, root } from "./root.js";
 
 const SHOWN_MS = 6000; // each of several
 
 /** @typedef {{ selector: string, text?: string }} Mark */
+
+let pointed = 0;
+
+/**
+ * On a phone the panel covers the page: it makes room while something is pointed at.
+ *
+ * @param {number} more
+ */
+const makeRoom = (more) => {
+  pointed += more;
+  root.toggleAttribute("data-aside", pointed > 0);
+};
 
 /**
  * Outlines an element and writes beside it; returns what ends that.
@@ -15,6 +27,7 @@ const SHOWN_MS = 6000; // each of several
  */
 export const point = (element, text) => {
   element.classList.add("aia-highlight");
+  makeRoom(1);
   const note = document.createElement("p");
   note.className = "aia-highlight-note";
   note.textContent = text;
@@ -28,6 +41,7 @@ export const point = (element, text) => {
   for (const one of [element, document.body]) placing.observe(one);
   return () => {
     placing.disconnect();
+    makeRoom(-1);
     element.classList.remove("aia-highlight");
     note.remove();
   };
@@ -65,9 +79,9 @@ const showMarks = (marks, inWords) => {
       missing.push(selector);
       continue;
     }
+    setTimeout(point(element, inWords(text, at)), SHOWN_MS * marks.length);
     if (!first) bringInSight(element);
     first ??= element;
-    setTimeout(point(element, inWords(text, at)), SHOWN_MS * marks.length);
     emit("highlight", { selector, text, element });
     if (text) say(inWords(text, at));
   }

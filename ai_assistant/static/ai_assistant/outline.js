@@ -12,6 +12,7 @@ import {
   textOf
 } from "./collectors.js";
 import { isHarmless, pathOf, sendsItself } from "./effects.js";
+import { bare } from "./elements.js";
 import { pagePath, root } from "./root.js";
 
 /**
@@ -51,7 +52,8 @@ const TAGS = {
   ...{ textarea: "textbox", h1: "heading", h2: "heading", h3: "heading" },
   ...{ h4: "heading", table: "table", tr: "row", ul: "list", ol: "list" },
   ...{ form: "form", fieldset: "group", details: "details", dialog: "dialog" },
-  ...{ nav: "navigation", main: "main", aside: "complementary", iframe: "iframe" }
+  ...{ nav: "navigation", main: "main", aside: "complementary", iframe: "iframe" },
+  ...{ object: "iframe", embed: "iframe" }
 };
 const FIELDS = [
   ...["textbox", "searchbox", "combobox", "listbox", "checkbox", "radio", "switch"],
@@ -75,10 +77,11 @@ const DOES =
 // --- roles and names ---
 
 /**
- * @param {any} element
+ * @param {any} part
  * @returns {string}
  */
-const roleOf = (element) => {
+const roleOf = (part) => {
+  const element = bare(part);
   const [own] = (element.getAttribute("role") ?? "").split(" ");
   const tag = element.localName;
   if (tag === "input") return TYPES[element.type] ?? "textbox";
@@ -96,7 +99,7 @@ const CELL = "th, td:not(.action-checkbox)"; // which names its row
 /** @param {Element} element */
 const rowName = (element) => {
   const row = pathOf(element).find((one) =>
-    one.matches("tr, li, article, [role=row], [role=listitem]")
+    bare(one).matches("tr, li, article, [role=row], [role=listitem]")
   );
   const cell = row?.querySelector(CELL) ?? row;
   const isText =
@@ -114,11 +117,12 @@ const NAMED_BY = {
 };
 
 /**
- * @param {any} element
+ * @param {any} whole
  * @param {string} role
  * @returns {string}
  */
-const nameOf = (element, role) => {
+const nameOf = (whole, role) => {
+  const element = bare(whole);
   if (element.matches(".action-select")) return "select"; // its label has the object
   const ids = element.getAttribute("aria-labelledby")?.split(/\s+/) ?? [];
   const scope = element.getRootNode();
@@ -178,24 +182,25 @@ export const currentSnapshot = () => {
 /**
  * Returns what has to stay as it was.
  *
- * @param {any} element
+ * @param {any} whole
  * @param {string} role
  * @param {string} name
  */
-const printOf = (element, role, name) => {
+const printOf = (whole, role, name) => {
+  const element = bare(whole);
   const form = element.localName !== "form" && element.form;
   const does = element
     .getAttributeNames()
     .filter((/** @type {string} */ one) => DOES.test(one))
     .map((/** @type {string} */ one) => element.getAttribute(one));
   return JSON.stringify([
-    ...[role, name, rowName(element), ...does],
+    ...[role, name, rowName(whole), ...does],
     /^(submit|button|checkbox|radio)$/.test(element.type) && element.value,
     form && numberOf(form),
     form &&
       PRESSED.includes(role) && [
-        form.getAttribute("action"),
-        form.getAttribute("method")
+        bare(form).getAttribute("action"),
+        bare(form).getAttribute("method")
       ]
   ]);
 };
@@ -211,6 +216,12 @@ const refOf = ({ element, role, name }) => {
   return ref;
 };
 
+/** @param {any} element */
+const wayTo = (element) => {
+  const way = pathOf(element);
+  return way.at(-1) === document.documentElement ? way : [];
+};
+
 /**
  * Returns the element that got a ref, if it still is what it was.
  *
@@ -220,8 +231,7 @@ const refOf = ({ element, role, name }) => {
 export const elementOf = (ref) => {
   currentSnapshot();
   const element = refs.get(ref)?.held.deref();
-  if (!element?.isConnected || element.ownerDocument !== document) return;
-  if (root.contains(element)) return;
+  if (!wayTo(element).length || root.contains(element)) return;
   const role = roleOf(element);
   const print = printOf(element, role, nameOf(element, role));
   return print === refs.get(ref).print ? element : undefined;
@@ -234,9 +244,8 @@ export const elementOf = (ref) => {
  * @returns {Element}
  */
 export const placeOf = (ref) => {
-  const element = refs.get(ref)?.held.deref();
-  const around = element?.isConnected ? pathOf(element) : [];
-  const part = around.find((one) => one.matches("tr,fieldset,dialog,form,main"));
+  const way = wayTo(refs.get(ref)?.held.deref());
+  const part = way.find((one) => bare(one).matches("tr,fieldset,dialog,form,main"));
   return (
     part ?? document.querySelector("dialog[open], main, #content") ?? document.body
   );
@@ -246,20 +255,21 @@ export const placeOf = (ref) => {
 
 /** @param {any} element */
 export const isShown = (element) =>
-  element.checkVisibility?.({ visibilityProperty: true }) ?? true;
+  bare(element).checkVisibility?.({ visibilityProperty: true }) ?? true;
 
-/** @param {any} element */
-const nodesIn = (element) => {
+/** @param {any} whole */
+const nodesIn = (whole) => {
+  const element = bare(whole);
   if (element.shadowRoot) return [...element.shadowRoot.childNodes];
   const given = element.localName === "slot" ? element.assignedNodes() : [];
   return given.length ? given : [...element.childNodes];
 };
 
-/** @param {Element} element */
+/** @param {any} element */
 const isPlain = (element) =>
   !element.shadowRoot &&
   !element.querySelector(PARTS) &&
-  ![...element.querySelectorAll("*")].some((one) => one.shadowRoot);
+  ![...element.querySelectorAll("*")].some((one) => bare(one).shadowRoot);
 
 /**
  * Returns the field that an element belongs to, as Django's admin marks it.
@@ -343,33 +353,33 @@ const isHiddenBox = (element) =>
   element.closest(".selector") && !element.matches("select:not([name$=_old])");
 
 /**
- * @param {any} element
+ * @param {any} whole
  * @param {Part[]} parts what was found in it is added
  * @returns {void}
  */
-const walk = (element, parts) => {
-  if (root === element || element.matches(SKIPPED) || !isShown(element)) return;
-  const role = roleOf(element);
+const walk = (whole, parts) => {
+  const element = bare(whole);
+  if (root === whole || element.matches(SKIPPED) || !isShown(whole)) return;
+  const role = roleOf(whole);
   const isField = FIELDS.includes(role);
-  if (element.matches(PRIVATE)) return void parts.push(partOf(element, "private"));
+  if (element.matches(PRIVATE)) return void parts.push(partOf(whole, "private"));
   if (isHiddenBox(element) && element.matches("input, select, button, a, p, label"))
     return;
   const isWhole = TOLD.includes(role) && (role !== "heading" || isPlain(element));
   if (isWhole) {
-    const part = partOf(element, role);
+    const part = partOf(whole, role);
     part.state = stateOf(element, role);
     if (isField) addField(element, part);
     else if (PRESSED.includes(role)) part.ref = refOf(part);
-    if (role === "iframe") part.state = "not looked into";
-    if (part.name || part.ref) parts.push(part);
+    if (role === "iframe") part.state = "cannot be read";
+    if (part.name || part.ref || part.state) parts.push(part);
     return;
   }
-  if (!role && isPlain(element)) return addText(textOf(element), element, parts);
-  const part = partOf(element, role);
-  for (const node of nodesIn(element)) {
-    if (node.nodeType === Node.TEXT_NODE)
-      addText(node.data.trim(), element, part.inner);
-    else if (node.nodeType === Node.ELEMENT_NODE) walk(node, part.inner);
+  if (!role && isPlain(element)) return addText(textOf(whole), whole, parts);
+  const part = partOf(whole, role);
+  for (const node of nodesIn(whole)) {
+    if (node instanceof Text) addText(node.data.trim(), whole, part.inner);
+    else if (node instanceof Element) walk(node, part.inner);
   }
   if (!part.inner.length) return;
   if (!role || !(part.name || UNNAMED.includes(role)))
@@ -384,7 +394,7 @@ const walk = (element, parts) => {
  * @param {Part[]} parts
  */
 const addText = (text, element, parts) => {
-  if (!/[\p{L}\p{N}]/u.test(text) || element.localName === "label") return;
+  if (!/[\p{L}\p{N}]/u.test(text) || bare(element).localName === "label") return;
   if (closestOf(element, KEPT_OUT)) return;
   const part = partOf(element, "text");
   part.name = tidy(text).slice(0, VALUE_CHARS);
@@ -399,8 +409,9 @@ const addText = (text, element, parts) => {
 const partOf = (element, role) => {
   const isNamed = role && role !== "text" && role !== "private";
   const name = isNamed ? nameOf(element, role) : "";
-  const named = role === "row" ? element.querySelector(CELL) : null;
-  const of = ownerOf(named ?? element, false);
+  const own = bare(element);
+  const named = role === "row" ? own.querySelector(CELL) : null;
+  const of = ownerOf(named ?? own, false);
   return { element, role, name, value: null, state: "", of, inner: [] };
 };
 

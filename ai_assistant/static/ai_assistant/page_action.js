@@ -3,6 +3,7 @@
 
 import { isReported } from "./collectors.js";
 import { isHarmless, pathOf, sendsItself } from "./effects.js";
+import { bare } from "./elements.js";
 import { chosen, fillInput, inputsOf, put } from "./fill.js";
 import {
   currentSnapshot,
@@ -96,9 +97,9 @@ const set = (element, values) => {
   const isMarked = isReported(element) || element.matches(".selector select");
   if (!element.form || !isMarked || element.getRootNode() !== document)
     return put([element], values);
-  const { name, type } = element;
-  const inputs = type === "radio" ? inputsOf(name, element.form) : [element];
-  fillInput(type === "checkbox" ? `${name} ${element.value}` : name, values, inputs);
+  const inputs =
+    element.type === "radio" ? inputsOf(element.name, element.form) : [element];
+  fillInput(inputs, values);
 };
 
 /** @type {Record<string, (element: any, value: string) => void>} */
@@ -145,10 +146,11 @@ const pressKey = (element, key) => {
   fire(element, "keyup", { key, code: key });
   if (key !== "Enter" || !goesOn || element.localName === "textarea") return;
   if (!element.form || element.localName !== "input") return pressMouse(element);
-  const all = [...element.form.elements];
+  const form = bare(element.form);
+  const all = [...form.elements];
   const first = all.find((/** @type {any} */ one) => /^(submit|image)$/.test(one.type));
   if (first) first.click();
-  else element.form.requestSubmit();
+  else form.requestSubmit();
 };
 
 /** @param {string} text */
@@ -177,8 +179,8 @@ const act = async ({ action, ref, value = "" }, isApproved, mayGoOn) => {
   refuseIf(!found, GONE);
   refuseIf(!isShown(found), "is not shown now: open what it is in");
   if (action === "read") return;
-  if (action === "scroll") return found.scrollIntoView({ block: "center" });
-  refuseIf(found.matches(":disabled, [aria-disabled=true]"), "is disabled");
+  if (action === "scroll") return bare(found).scrollIntoView({ block: "center" });
+  refuseIf(bare(found).matches(":disabled, [aria-disabled=true]"), "is disabled");
   const isField = action in FIELD;
   const isTick = action === "click" && TICKS.includes(found.type);
   const isKnown = isField
@@ -226,9 +228,9 @@ const carryOut = async ({ snapshot, actions, approved }, mayGoOn) => {
   }
   const read = actions.slice(0, done).filter(({ action }) => action === "read");
   const { ref } = actions[Math.min(done, actions.length - 1)];
-  const isTyping = !root.contains(document.activeElement);
-  if (!(isTyping && document.activeElement.matches(TYPED)))
-    elementOf(ref)?.scrollIntoView({ block: "nearest" });
+  const held = document.activeElement;
+  if (!held.matches(TYPED) || root.contains(held))
+    bare(elementOf(ref))?.scrollIntoView({ block: "nearest" });
   return {
     ...outline(isThere ? placeOf(ref) : document.body, PART_BYTES),
     done,

@@ -9,6 +9,8 @@ const MOST = 150; // fields
 const OPTIONS = 20; // of one choice
 const TEXTS = 20;
 const CHARS = 300;
+const OF_ADMIN = "body[data-admin-utc-offset], #changelist, .submit-row";
+const DIALOG_BYTES = 2000;
 const FOLDED = "#changelist-filter *"; // makes room for the panel, and counts
 
 /**
@@ -36,13 +38,17 @@ const before = (field) => {
   return [...options].filter((one) => one.defaultSelected).map((one) => one.text);
 };
 
-/** @param {any} field */
-const describe = (field) => {
+/**
+ * @param {any} field
+ * @param {any} [box] that has its errors and its help
+ */
+const describe = (field, box = row(field)) => {
   const { name, options, required, type } = field;
-  const box = row(field);
   const label = field.labels?.[0];
+  const above = box.previousElementSibling; // where as_p() has the errors
   const errors = textsOf(".errorlist li", box);
-  const [help] = textsOf(".help", box);
+  if (above?.matches(".errorlist:not(.nonfield)")) errors.push(...textsOf("li", above));
+  const [help] = textsOf(".help, .helptext", box);
   return {
     name,
     label: label ? textOf(label) : field.ariaLabel || undefined,
@@ -69,7 +75,23 @@ const fields = () => {
   return [...all]
     .filter((field) => isReported(field) && (field.type !== "radio" || field.checked))
     .slice(0, MOST)
-    .map(describe);
+    .map((field) => describe(field));
+};
+
+/** Tells the fields of the page; outside of the admin with the forms that they are of. */
+const filledIn = async () => {
+  if (document.querySelector(OF_ADMIN)) return { fields: fields() };
+  return (await import("./forms.js")).tellForms(describe, textsOf, MOST);
+};
+
+/** Dialogs as outlines: of what a person reads there, the server knows what is kept. */
+const dialogs = async () => {
+  const open = [...document.querySelectorAll("dialog[open], [role=dialog]")].filter(
+    (one) => !root.contains(one) && one.checkVisibility()
+  );
+  if (!open.length) return;
+  const { outline } = await import("./outline.js");
+  return open.map((one) => outline(one, DIALOG_BYTES).lines);
 };
 
 const list = () => {
@@ -83,16 +105,16 @@ const list = () => {
   };
 };
 
-export const pageState = () => {
+export const pageState = async () => {
   const state = { heading: textsOf("#content h1, h1")[0], title: document.title };
   if (isWithheld()) return state;
   return {
     ...state,
     messages: textsOf(".messagelist li"),
     errors: textsOf(".errornote, .errorlist.nonfield li"),
-    fields: fields(),
+    ...(await filledIn()),
     list: list(),
     buttons: textsOf(".submit-row :is(input, a, button), .object-tools a"),
-    dialogs: textsOf("dialog[open], [role=dialog]")
+    dialogs: await dialogs()
   };
 };

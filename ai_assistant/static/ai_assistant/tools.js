@@ -149,7 +149,10 @@ const BUILT_IN = {
       ? (await import("./outline.js")).outlineAt(ref)
       : (await import("./page_state.js")).pageState(),
   page_action: act,
-  fill_form: async (values) => (await import("./fill.js")).fillForm(values)
+  fill_form: async (values) =>
+    values.fields
+      ? (await import("./fill.js")).fillForm(values)
+      : (await import("./page_forms.js")).fillPage(values)
 };
 
 /** @param {string} name */

@@ -45,8 +45,8 @@ const pointWhenThere = async ({ selector }, text) => {
   for (const end = Date.now() + LATE_MS; Date.now() < end && !isOver; ) {
     const element = elementOf(selector);
     if (element) {
-      bringInSight(element);
       leave = point(element, text);
+      bringInSight(element);
       return;
     }
     await new Promise((done) => setTimeout(done, 100));

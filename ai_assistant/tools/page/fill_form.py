@@ -10,15 +10,28 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.tools.data.arguments import Inlines, Values, data_tool
+from ai_assistant.tools.data.access.sites import are_enabled
+from ai_assistant.tools.data.arguments import Inlines, Values
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.writing.change import add_page, change_page
 from ai_assistant.tools.data.writing.submission import FormSubmission
-from ai_assistant.types import JSON, RunContext
+from ai_assistant.tools.page.page_forms import is_site_page, site_form
+from ai_assistant.types import JSON, PageInfo, RunContext
 
 FILL_FORM = "fill_form"
 FORM_PAGES = ("add", "change")
+
+
+def has_form(page: PageInfo) -> bool:
+    """Return whether the page may have a form that is filled in here."""
+    return page.action in FORM_PAGES or is_site_page(page.path)
+
+
+def _is_open(context: RunContext) -> bool:
+    """Return whether there is something to fill in: for the admin, with its tools."""
+    return is_site_page(context.page_path) or are_enabled(context)
 
 
 def _summary(_arguments: dict[str, Any], data: Any) -> str:
@@ -29,25 +42,30 @@ def _summary(_arguments: dict[str, Any], data: Any) -> str:
     return text % len(filled)
 
 
-@data_tool(
+@tool(
     effect="ui",
     name=FILL_FORM,
     browser=True,
+    shared=True,
+    is_enabled=_is_open,
     label=gettext_lazy("Fill in the form"),
     summary=_summary,
 )
 def fill_form(
-    context: RunContext, values: Values, inlines: Inlines = None
+    context: RunContext, values: Values, inlines: Inlines = None, form: str = ""
 ) -> dict[str, JSON]:
     """
-    Fill in the form of the open add or change page; the user looks at it and saves.
+    Fill in the form of the open page; the user looks at it and saves.
 
-    There use it instead of create_object and change_object.
+    Use it there instead of create_object and change_object.
 
-    values, inlines: as in change_object
+    values, inlines: as in change_object; outside the admin by input name
+    form: if several have them
     """
     if context.actions.locked is not None:
         raise ToolFailed(context.actions.locked.refusal)
+    if is_site_page(context.page_path):
+        return site_form(context, values, inlines, form)
     wanted, as_it_is = (
         _page(context, *given) for given in ((values, inlines), ({}, None))
     )

@@ -12,7 +12,7 @@ from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ModelRetry, ToolFailed
-from ai_assistant.safety.policy.sensitive import HIDDEN, is_secret_name
+from ai_assistant.safety.policy.sensitive import HIDDEN, is_kept_name, is_secret_name
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
@@ -28,6 +28,7 @@ from ai_assistant.types import JSON, RunContext
 
 GET_PAGE_STATE = "get_page_state"
 OF_WITHHELD = ("heading", "title")
+DIALOG_BYTES, MOST_DIALOGS = 3_000, 5
 VALUES = ("value", "saved", "options", "errors")  # errors may quote the value
 ROW = re.compile(r"-(\d+|empty)(?=-|$)")  # the number of a row in the name of an input
 
@@ -43,7 +44,7 @@ def get_page_state(mode: Literal["", "outline"] = "", ref: str = "") -> None:
     """
     Look at the open page as the user has it, with what is typed and not saved.
 
-    Tells fields with values, errors and choices; a list with its filters; messages, buttons.
+    Tells forms, fields with values, errors, choices; lists with filters; messages.
 
     mode: "outline" tells all that can be pressed, with refs for page_action
     ref: of a part that the outline has folded
@@ -54,8 +55,8 @@ def get_page_state(mode: Literal["", "outline"] = "", ref: str = "") -> None:
 class PageRules:
     """What of a page may be told."""
 
-    is_kept: Callable[[str], bool] = is_secret_name  # of the value of an input
-    is_text_kept: Callable[[str], bool] = is_secret_name  # of a text of a field
+    is_kept: Callable[[str], bool] = is_kept_name  # of the value of an input
+    is_text_kept: Callable[[str], bool] = is_kept_name  # of a text of a field
     kept_of_list: tuple[str, ...] = ()  # parts of its list
 
 
@@ -108,7 +109,20 @@ def page_state(context: RunContext, path: str, reported: JSON) -> dict[str, Any]
             for field in fields
             if isinstance(field, dict)
         ]
+    if dialogs := state.get("dialogs"):
+        state["dialogs"] = [text for text in _dialogs(path, dialogs, rules) if text]
     return {name: value for name, value in state.items() if value not in (None, [], {})}
+
+
+def _dialogs(path: str, reported: JSON, rules: PageRules) -> Iterator[str]:
+    """Yield the outlines of dialogs, by the same rules as that of the page; without refs."""
+    for lines in reported[:MOST_DIALOGS] if isinstance(reported, list) else ():
+        bare = [
+            [line[0], "", *line[2:]]
+            for line in (lines if isinstance(lines, list) else ())
+            if isinstance(line, list) and line
+        ]
+        yield outline_text(path, bare, rules, most=DIALOG_BYTES)
 
 
 def _withheld(state: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from ai_assistant.registry import registry
 from ai_assistant.tools.data.writing.change import add_page, change_page
 from tests.hosts.packages.person import Person
-from tests.hosts.packages.test_browser_post import Desk, chromium, client, plain
+from tests.hosts.packages.test_browser_post import ORIGIN, Desk, chromium, client, plain
 from tests.hosts.packages.test_same_rows import cases, context_on
 
 __all__ = ["client"]  # a fixture
@@ -18,7 +18,7 @@ FORMS = {
     if case.tool in ("create_object", "change_object")
     and not (case.page or case.refused)
     and {*case.arguments} <= {"id", "values", "inlines"}
-}
+} | getattr(cases, "FILLED", {})
 FILL = """async (wanted) => {
   const aia = document.getElementById("aia") ?? document.createElement("div");
   aia.id = "aia";
@@ -69,6 +69,8 @@ def test_form_that_is_filled_in_posts_what_the_tool_would(client, subtests):
         desk = Desk(tab.new_page(), pages)
         for name, (address, wanted, _ours) in forms.items():
             filled[name] = desk.post_of(address, FILL, wanted)
+        with subtests.test("a row that was to be deleted is taken back"):
+            takes_back_deletion(desk, forms)
 
     for name, (*_rest, ours) in forms.items():
         with subtests.test(name):
@@ -77,6 +79,23 @@ def test_form_that_is_filled_in_posts_what_the_tool_would(client, subtests):
             assert said(theirs) == said(ours)
             for field in FORMS[name].arguments["values"]:  # however the page edits it
                 assert theirs.get(field) == ours.get(field)
+
+
+def takes_back_deletion(desk, forms):
+    """Take back what the last form ticks for deletion, if it does."""
+    removing = [
+        (address, wanted)
+        for address, wanted, _ours in forms.values()
+        if any(one["name"].endswith("-DELETE") for one in wanted["fields"])
+    ]
+    for address, wanted in removing[-1:]:
+        desk.page.goto(ORIGIN + address)
+        desk.page.evaluate(FILL, wanted)
+        box = desk.page.locator("[name$=-DELETE][data-aia-filled]")
+        box.wait_for()
+        desk.page.locator("[name$=-DELETE] ~ .aia-filled [data-aia-take-back]").click()
+        box.wait_for(state="detached")
+        assert desk.page.locator("[name$=-DELETE]:checked").count() == 0
 
 
 def said(posted):

@@ -12,8 +12,8 @@ ADD = "/admin/questionnaires/questionnaire/add/"
 
 @pytest.fixture
 def filling(play, script):
-    def fill(path, values, inlines=None, **fields):
-        wanted = {"values": values, "inlines": inlines}
+    def fill(path, values, inlines=None, form="", **fields):
+        wanted = {"values": values, "inlines": inlines, "form": form}
         script.add(reply("", call("fill_form", wanted)), "There.")
         return play(page_path=path, **fields)
 
@@ -127,3 +127,51 @@ class TestRefused:
         run = filling(change_path(section), {"title": "x"}, look_only=True)
 
         assert not refused(run)["ok"]
+
+
+class TestSitePage:
+    def test_values_are_texts_for_its_inputs(self, filling, options):
+        options(DATA={"TOOLS": False})
+        values = {"billing-no": 7, "agree": True, "tags": ["a", 2], "note": None}
+
+        run = filling("/?a=1", values, form="billing")
+
+        assert asked(run) == {
+            "page": "/?a=1",
+            "form": "billing",
+            "values": {
+                "billing-no": ["7"],
+                "agree": ["true"],
+                "tags": ["a", "2"],
+                "note": [],
+            },
+        }
+
+    @pytest.mark.parametrize(
+        "name", ["password", "is_staff", "billing-is_staff", "card_pin", "secret"]
+    )
+    def test_name_of_a_sensitive_field(self, filling, options, name):
+        options(DATA={"SENSITIVE": ["shop.card.secret"]})
+
+        result = refused(filling("/", {"note": "x", name: "1"}))
+
+        assert result["error_type"] == "retry"
+        assert name in result["error"]
+
+    @pytest.mark.parametrize(
+        "given", [{}, {"note": {"a": 1}}, {"note": [["a"]]}], ids=["no", "dict", "list"]
+    )
+    def test_value_that_no_input_has(self, filling, given):
+        assert refused(filling("/", given))["error_type"] == "retry"
+
+    def test_rows_have_the_names_of_their_inputs(self, filling):
+        result = refused(filling("/", {"note": "x"}, {"form": [{"title": "x"}]}))
+
+        assert "form-0-title" in result["error"]
+
+    @pytest.mark.parametrize("path", ["/nowhere/", "/assistant/", "/admin/login/"])
+    def test_page_that_is_no_page_of_the_site(self, filling, path):
+        assert "no form" in refused(filling(path, {"note": "x"}))["error"]
+
+    def test_page_that_the_assistant_only_looks_at(self, filling):
+        assert not refused(filling("/", {"note": "x"}, look_only=True))["ok"]

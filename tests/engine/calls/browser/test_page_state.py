@@ -143,3 +143,25 @@ class TestNothing:
         User.objects.create(username="eve")
 
         assert kept(looking("/assistant/", "note", "card_pin")) == {"card_pin"}
+
+    def test_of_a_page_of_the_site_only_names_are_known(self, looking, options):
+        options(DATA={"SENSITIVE": ["shop.card.secret"]})
+        names = ("note", "is_staff", "billing-groups", "delivery-secret")
+
+        assert kept(looking("/", *names)) == {*names[1:]}
+
+
+def test_dialog_is_masked_as_an_outline_is(looking, user):
+    lines = [
+        [0, "e1", "dialog", "Sure?", None, "", "", ""],
+        [1, "e2", "textbox", "Superuser", "yes", "", "is_superuser", ""],
+        [1, "", "text", "root is one", None, "", "is_superuser", ""],
+        [1, "", "text", "of no field", None, "", "", ""],
+        [1, "e3", "button", "Close", None, "asks", "", ""],
+        "nothing",
+    ]
+
+    state = looking(f"/admin/auth/user/{user.pk}/change/", dialogs=[lines, None])
+
+    masked = f'dialog "Sure?"\n  textbox "Superuser" = "{HIDDEN}"\n'
+    assert state["dialogs"] == [f'{masked}  button "Close" asks']

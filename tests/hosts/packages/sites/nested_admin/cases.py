@@ -26,6 +26,52 @@ CASES = {
     "bulk": bulk(BOOK, [1, 2], {"title": "C"}, {"title": "C"}),
     "delete": delete(BOOK, 1),
 }
+OF_THE_PAGE = {"sections-1-position"}  # whose script numbers new rows
+# What a person does with several clicks: the form is filled in, and looked at.
+FILLED = {
+    "add a row with rows in it": change(
+        BOOK,
+        1,
+        {},
+        {},
+        more={
+            "inlines": {
+                "sections": [
+                    {"name": "New", "entries": [{"text": "One"}, {"text": "Two"}]}
+                ]
+            }
+        },
+    ),
+    "remove a nested row, and add another": change(
+        BOOK,
+        1,
+        {"title": "B"},
+        {},
+        more={
+            "inlines": {
+                "sections": [
+                    {"id": 1, "entries": [{"id": 1, "DELETE": True}, {"text": "New"}]}
+                ]
+            }
+        },
+    ),
+    "remove a row": change(
+        BOOK, 1, {}, {}, more={"inlines": {"sections": [{"id": 1, "DELETE": True}]}}
+    ),
+    "add all at once": add(
+        BOOK,
+        {"title": "New"},
+        {},
+        more={
+            "inlines": {
+                "sections": [
+                    {"name": "First", "entries": [{"text": "One"}]},
+                    {"name": "Second", "entries": [{"text": "Two"}]},
+                ]
+            }
+        },
+    ),
+}
 
 
 def make() -> None:
