@@ -120,7 +120,7 @@ class MemoryAdmin(VersionedAdmin):
         return row.group.name if row.group else _("everyone")
 
     @admin.action(
-        description=gettext_lazy("Switch off: keep, but do not use"),
+        description=gettext_lazy("Switch off"),
         permissions=["change"],
     )
     def switch_off(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
