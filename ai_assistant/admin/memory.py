@@ -29,7 +29,7 @@ class MemoryForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
     class Meta:
         model = Memory
-        fields = ("text", "group")
+        fields = ("text", "is_active", "group")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -47,10 +47,10 @@ class MemoryAdmin(VersionedAdmin):
     """A person's own memories; with the permissions of the table also shared ones."""
 
     form = MemoryForm
-    list_display = ("text", "audience", "words", "created_at")
+    list_display = ("text", "audience", "words", "is_active", "created_at")
     search_fields = ("text",)
     list_select_related = ("group",)
-    actions = ("export",)
+    actions = ("switch_off", "switch_on", "export")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave out what is another person's own."""
@@ -62,7 +62,8 @@ class MemoryAdmin(VersionedAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the audience too, for who may choose it."""
         may_share = super().has_add_permission(request)
-        return ["text", *(("group", "for_everyone") if may_share else ())]
+        shared = ("group", "for_everyone") if may_share else ()
+        return ["text", "is_active", *shared]
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Leave it out of the index for all whose own alone it is."""
@@ -117,6 +118,31 @@ class MemoryAdmin(VersionedAdmin):
         if row.owner_id:
             return _("you")
         return row.group.name if row.group else _("everyone")
+
+    @admin.action(
+        description=gettext_lazy("Switch off"),
+        permissions=["change"],
+    )
+    def switch_off(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        """Take the chosen memories out of all prompts."""
+        self._switch(request, rows, is_active=False)
+
+    @admin.action(description=gettext_lazy("Switch on"), permissions=["change"])
+    def switch_on(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        """Use the chosen memories again."""
+        self._switch(request, rows, is_active=True)
+
+    def _switch(
+        self, request: HttpRequest, rows: QuerySet[Any], *, is_active: bool
+    ) -> None:
+        label = Memory._meta.get_field("is_active").verbose_name
+        for row in rows.exclude(is_active=is_active):
+            # Who may view those of all need not be who may change them.
+            if not self.has_change_permission(request, row):
+                continue
+            row.is_active = is_active
+            row.save(update_fields=["is_active"])
+            self.log_change(request, row, [{"changed": {"fields": [str(label)]}}])
 
     @admin.action(description=gettext_lazy("Export as JSON"), permissions=["view"])
     def export(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse:

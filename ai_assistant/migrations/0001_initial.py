@@ -2783,6 +2783,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Otherwise it is kept, but not used.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="created"),
                 ),

@@ -296,9 +296,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     """Memories, and for whom they are."""
 
     def for_user(self, user: Any) -> Self:
-        """Return a user's own, and those of all groups and of everyone."""
+        """Return what is in use of a user's own, and of all groups and of everyone."""
         own_or_shared = models.Q(owner=user) | models.Q(owner=None)
-        return self.filter(own_or_shared).select_related("group")
+        return self.filter(own_or_shared, is_active=True).select_related("group")
 
 
 class Memory(ImportedRow):
@@ -341,6 +341,9 @@ class Memory(ImportedRow):
         choices=Words,
         default=Words.DATA,
         editable=False,
+    )
+    is_active = models.BooleanField(
+        _("active"), default=True, help_text=_("Otherwise it is kept, but not used.")
     )
     created_at = DatabaseTimeField(_("created"), auto_now_add=True)
 

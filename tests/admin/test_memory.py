@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
+from ai_assistant.configuration.memories import memories_of
 from ai_assistant.models import AuditEntry, Memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D16")]
@@ -114,6 +116,20 @@ class TestOwn:
         (row,) = json.loads(client.post(reverse(LIST), chosen).content)
 
         assert (row["text"], row["for"]) == ("Zürich.", "you")
+
+    def test_is_switched_off_and_on_by_who_may_change_it(self, client, ada, bob, grant):
+        grant(ada, "view_memory")
+        mine = Memory.objects.create(owner=ada, author=ada, text="I am Ada.")
+        Memory.objects.create(author=bob, text="We are many.")
+        client.force_login(ada)
+        chosen = {"_selected_action": [one.pk for one in Memory.objects.all()]}
+
+        client.post(reverse(LIST), {"action": "switch_off", **chosen})
+
+        assert [str(one) for one in memories_of(ada)] == ["We are many."]
+        assert LogEntry.objects.get().object_id == str(mine.pk)
+        client.post(reverse(LIST), {"action": "switch_on", **chosen})
+        assert len(memories_of(ada)) == 2
 
     def test_person_without_the_assistant_has_none(self, client, django_user_model):
         eva = django_user_model.objects.create_user("eva", is_staff=True)

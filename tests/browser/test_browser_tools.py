@@ -90,7 +90,7 @@ def note_what_is_said(panel: Panel) -> None:
 
 
 class TestNavigate:
-    @pytest.mark.row("T18", "ui 67")
+    @pytest.mark.row("T18", "ui 67", "ui 68")
     @pytest.mark.scenario(30)
     def test_says_where_goes_there_and_goes_on_unless_work_is_unsaved(
         self, tab: Panel, model: ModelServerProcess, subtests: pytest.Subtests
@@ -116,6 +116,9 @@ class TestNavigate:
             assert tab.page.input_value("#id_title") == "Not saved yet"
             assert tab.card("navigate_to").get_attribute("data-status") == "failed"
             assert "unsaved changes" in results(model, "go")[0]
+            way = tab.page.get_by_role("link", name="Open in a new tab")
+            there = "/admin/questionnaires/questionnaire/"
+            assert way.get_attribute("href") == f"{tab.url}{there}"
 
     def goes_there(self, tab: Panel, model: ModelServerProcess) -> None:
         note_what_is_said(tab)

@@ -336,7 +336,11 @@ PHONE: dict[str, Any] = {
 }
 SMALL = """() => [...document.querySelectorAll("#aia :is(button, a, select, summary)")]
   .filter((one) => one.checkVisibility() && !one.closest(".aia-chip, .aia-drop, .aia-b"))
-  .filter((one) => !one.matches(".aia-look") && one.getBoundingClientRect().height < 44)
+  .filter((one) => !one.matches(".aia-foot .aia-look"))
+  .filter((one) => {
+    const { height, width } = one.getBoundingClientRect();
+    return Math.min(height, width) < 44;
+  })
   .map((one) => one.outerHTML.slice(0, 80))"""
 
 

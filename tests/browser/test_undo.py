@@ -139,10 +139,11 @@ class TestUndo:
         offer.click()
         expect(plan_of(panel)).to_be_visible()
         assert sections.titles(ids) == ["Renamed"] * 2
-        apply(panel)
+        plan_of(panel).locator("[data-aia-undo-cancel]").click()
+        panel.page.locator("#aia-banner [data-aia-undo-now]").click()
+        expect(changes_of(panel)).to_contain_text("Undone")
         assert sections.titles(ids) == before
         expect(offer).to_have_count(0)
-        expect(changes_of(panel)).to_contain_text("Undone")
         panel.reload()
         expect(offer).to_have_count(0)
         changes_of(panel).locator("[data-aia-redo]").click()

@@ -29,6 +29,8 @@ interface BrowserCall {
   arguments: any;
   /** Of the page that was left for this one. */
   tab?: string;
+  /** Whether the person has left it, and not the call. */
+  left?: boolean;
 }
 
 /** A message on its way to the server. */

@@ -123,7 +123,7 @@ class TestEveryTemplate:
                 assert attrs[f"{HX}post"] == attrs["action"]
             if f"{HX}post" in attrs or (tag == "form" and f"{HX}get" in attrs):
                 assert attrs[f"{HX}target"].startswith("#")
-                assert attrs[f"{HX}swap"] in ("innerHTML", "outerHTML")
+                assert attrs[f"{HX}swap"] in ("innerHTML", "outerHTML", "upsert")
 
     @pytest.mark.parametrize("name", sorted({*FRAGMENTS} - FIELDS))
     def test_every_template_carries_the_token_in_each_form(self, name):

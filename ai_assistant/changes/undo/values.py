@@ -31,6 +31,8 @@ class Outcome(StrEnum):
 
 
 DOES = (Outcome.RESTORE, Outcome.MERGE)
+PLAIN = (Outcome.RESTORE, Outcome.SAME)
+PLAIN_ROWS = 20  # in a plan that need not be read first
 
 
 @dataclass(kw_only=True, slots=True)
@@ -86,6 +88,12 @@ class UndoRow:
         if self.outcome in DOES:
             return True
         return any(one.outcome in DOES for one in self.fields)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is restored as it was, and nothing has to be decided."""
+        fields = all(one.outcome in PLAIN for one in self.fields)
+        return self.outcome == Outcome.RESTORE and fields and not self.reason
 
     @property
     def shown_fields(self) -> list[UndoField]:
@@ -150,6 +158,12 @@ class UndoPlan:
     def does_something(self) -> bool:
         """Whether anything would change."""
         return any(row.does_something or row.can_overrule for row in self.rows)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether few objects come back whole, as nobody has changed them since."""
+        few = 0 < len(self.rows) <= PLAIN_ROWS and not self.gaps
+        return few and all(row.is_plain for row in self.rows)
 
     @property
     def verb(self) -> str:

@@ -39,6 +39,13 @@ class ContextMeter:
             return None
         return min(100, round(100 * self.total / self.window))
 
+    @property
+    def shares(self) -> dict[str, int]:
+        """How many percent of all each part is, by its name."""
+        parts = ("system", "tools", "history", "summary")
+        whole = self.total or 1
+        return {name: round(100 * getattr(self, name) / whole) for name in parts}
+
 
 def context_meter(user_id: UserKey, conversation_id: UUID) -> ContextMeter:
     """Return how full the context of a conversation is. Raise Refused not_found."""

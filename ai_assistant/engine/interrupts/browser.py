@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
 from ai_assistant.engine.interrupts.base import (
@@ -36,6 +37,11 @@ from ai_assistant.types import JSON, ToolDefinition, ToolResult, UserKey
 
 VALUE_CHARS = 32_000  # of what a page returns
 ERROR_CHARS = 500
+# What a page says of a person who did not want to be taken elsewhere.
+STAYED = {
+    "stayed": gettext_lazy("The person wanted to stay on this page."),
+    "left": gettext_lazy("The person went to another page by themselves."),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,8 +49,8 @@ class FromPage:
     """
     A page's report on a request. `tab` is an id of its own making.
 
-    `code` is empty if all went well, else `missing`, `unsaved`, `stayed` or `failed`; then
-    `error` is a text of the page's own code.
+    `code` is empty if all went well, else `missing`, `unsaved`, `stayed`, `left` or
+    `failed`; then `error` is a text of the page's own code.
     """
 
     user_id: UserKey
@@ -203,10 +209,10 @@ def _result(call: ToolCall, report: FromPage) -> ToolResult:
             error_type="unsaved_changes",
             suggestion=_("Ask the person to save or discard them first."),
         )
-    if report.code == "stayed":
+    if report.code in STAYED:
         return ToolResult(
             ok=False,
-            error=_("The person wanted to stay on this page."),
+            error=str(STAYED[report.code]),
             error_type="stayed",
             suggestion=_("Do without it, or tell the person."),
         )

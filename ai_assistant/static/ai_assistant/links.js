@@ -83,17 +83,20 @@ const leadsAway = (link) =>
   link.pathname + link.search !== location.pathname + location.search &&
   !link.matches("[target], [download], [data-aia-anyway]");
 
-/** @param {HTMLAnchorElement} link */
-const offerTab = (link) => {
+/**
+ * @param {string} href
+ * @param {HTMLElement} [link] that was pressed; the assistant presses none
+ */
+export const offerTab = (href, link) => {
   const note = cloneTemplate("aia-t-leaving");
   const [tab, anyway] = note.querySelectorAll("a");
-  tab.href = anyway.href = link.href;
+  tab.href = anyway.href = href;
   tab.onclick = () => {
     note.remove();
-    link.focus();
+    link?.focus();
   };
   byId("aia-notice").replaceChildren(note);
-  tab.focus();
+  if (link) tab.focus();
 };
 
 // After all others: what they have done with a press is no way out of the page.
@@ -105,5 +108,5 @@ document.addEventListener("click", (event) => {
     return;
   if (!link || !leadsAway(link) || !isDirty()) return;
   event.preventDefault();
-  offerTab(link);
+  offerTab(link.href, link);
 });

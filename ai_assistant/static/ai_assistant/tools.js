@@ -102,18 +102,34 @@ const wantsToStay = async (title) => {
 };
 
 /**
+ * Leaves the way there to the person: what they entered would be lost.
+ *
+ * @param {string} href
+ */
+const offerTab = async (href) => {
+  if (isOpen()) (await import("./links.js")).offerTab(href);
+  throw UNSAVED;
+};
+
+/**
  * @param {{ path: string, title?: string }} values
  * @param {BrowserCall} call
  */
 const navigate = async ({ path, title }, call) => {
-  if (isDirty()) throw UNSAVED;
   const target = new URL(path, location.href);
   if (target.origin !== location.origin) throw new Error("not of this site");
+  if (isDirty()) return offerTab(target.href);
   const to = target.pathname + target.search + target.hash;
   if (!emit("before-navigate", { path: to }))
     throw new Error("the page did not let it go");
-  if (await wantsToStay(title || to)) throw STAYED;
-  if (isDirty()) throw UNSAVED; // typed in the meantime
+  // Who goes elsewhere meanwhile has decided; the page there says so.
+  const leave = () =>
+    write("sessionStorage", GOING, JSON.stringify({ ...call, tab, left: true }));
+  addEventListener("pagehide", leave);
+  const stays = await wantsToStay(title || to);
+  removeEventListener("pagehide", leave);
+  if (stays) throw STAYED;
+  if (isDirty()) return offerTab(target.href); // typed in the meantime
   if (!(await claim(call)).go) throw STAYED; // stopped in the meantime
   write("sessionStorage", GOING, JSON.stringify({ ...call, tab }));
   location.assign(target);
@@ -229,6 +245,10 @@ const reportArrival = () => {
   }
   write("sessionStorage", GOING, "");
   if (!call) return;
+  if (call.left) {
+    report(call, null, "left");
+    return;
+  }
   const [entry] = /** @type {PerformanceNavigationTiming[]} */ (
     performance.getEntriesByType("navigation")
   );

@@ -143,7 +143,7 @@ def _catalogue(_urlconf: Any, patterns: tuple[str, ...], _data: Any) -> Catalogu
             continue
         adapter: ApiAdapter = import_string(path)()
         for one in adapter.operations():
-            packages.setdefault(one.id, package)
+            packages.setdefault(one.id, module.partition(".")[0])
             if one.id in operations or not is_opted_in(one, patterns):
                 left_out.append(one)
                 continue

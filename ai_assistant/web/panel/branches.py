@@ -73,6 +73,7 @@ def _form(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "fork": fork_entry(run, _path_of(left)),
         "title": request.GET.get("title", ""),
+        "only_page": request.GET.get("how") == PAGE,
         "form": f"ai_assistant/{name}.html",
         "panel": bare_panel(request.user, left),
     }

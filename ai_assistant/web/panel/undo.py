@@ -1,5 +1,6 @@
 """Undo and redo: the plan on a card, or a page of its own, and doing what it says."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,13 +55,25 @@ async def undo_view(request: HttpRequest) -> HttpResponse:
         await stop_undo(request.user.pk, _target(request))
         fetched = request.headers.get(FETCHED)
         return await _progress(request) if fetched else done(request)
-    decided = _decided(request)
-    is_back = decided.target.kind == "since"
-    undone = await to_the_end((go_back if is_back else undo)(decided))
+    decided, at_once = _decided(request), request.POST.get("do") == "now"
+    undone = await _carry_out(decided, at_once=at_once)
     if undone.moved is not None:
-        return await in_db(partial(_plan_page, moved=True), request, undone.moved)
+        page = partial(_plan_page, moved=not at_once)
+        return await in_db(page, request, undone.moved)
+    is_back = decided.target.kind == "since"
     first = await in_db(_is_first, request, decided) if is_back else False
     return await in_db(partial(_done, is_first=first), request, undone)
+
+
+async def _carry_out(decided: UndoRequest, *, at_once: bool) -> Undone:
+    """Do what was decided, or return the plan that a person has to look at."""
+    if at_once:
+        plan = await undo_plan(decided.user_id, decided.target)
+        if not plan.is_plain:
+            return Undone(moved=plan)
+        decided = replace(decided, digest=plan.digest, choice=Choice())
+    is_back = decided.target.kind == "since"
+    return await to_the_end((go_back if is_back else undo)(decided))
 
 
 def _target(request: HttpRequest) -> UndoTarget:

@@ -1,6 +1,7 @@
 """Where a conversation was summed up: the divider, its undo, and `/compact`."""
 
 import asyncio
+import re
 import uuid
 
 import pytest
@@ -247,6 +248,10 @@ class TestMeter:
         assert "14 messages, with results" in html
         assert '<progress aria-labelledby="aia-meter-h" max="1000"' in html
         assert "of 1000 tokens" in html
+        shares = [int(one) for one in re.findall(r"· (\d+) %</dd>", html)]
+        assert len(shares) == 3
+        assert 98 <= sum(shares) <= 102
+        assert 'data-aia-ask="/compact"' in html
 
     @pytest.mark.parametrize("named", ["", "x", uuid.UUID(int=7)])
     def test_of_a_conversation_that_is_not_there_it_is_empty(self, browser, named):

@@ -230,6 +230,20 @@ class TestBanner:
 
         assert "data-aia-undo-all" not in ada.get("/assistant/", page).content.decode()
 
+    def test_press_undoes_what_nobody_has_changed_since(self, browser, change):
+        done = browser("ada").post(PATH, {"run": change.run_id, "do": "now"})
+
+        assert done.status_code == 303
+        assert names() == ["one", "three", "two"]
+
+    def test_press_shows_the_plan_if_somebody_has(self, browser, change):
+        Mark.objects.filter(name="new two").update(name="by hand")
+
+        page = browser("ada").post(PATH, {"run": change.run_id, "do": "now"})
+
+        assert 'name="digest"' in page.content.decode()
+        assert names() == ["by hand", "new one", "new three"]
+
 
 class TestGoBack:
     @pytest.fixture
