@@ -89,6 +89,7 @@ from ai_assistant.engine.intake.values import (
     Submission,
 )
 from ai_assistant.engine.interrupts.answers import answer as store_answer
+from ai_assistant.engine.interrupts.approval import revoke_grant as store_revocation
 from ai_assistant.engine.interrupts.base import (
     ANSWER_CHARS,
     Answer,
@@ -311,6 +312,11 @@ async def open_shared(reader: Any, token: str, ip: str = "") -> Conversation:
 async def mark_read(user_id: UserKey, conversation_id: UUID) -> None:
     """Note that its owner sees a conversation, unless the row is locked now."""
     await in_db(unless_locked, conversations.mark_read, user_id, conversation_id)
+
+
+async def revoke_grant(user_id: UserKey, grant_id: int) -> None:
+    """Take back what a person has allowed for the rest of an answer."""
+    await _of_person(store_revocation, user_id, grant_id)
 
 
 async def rate(

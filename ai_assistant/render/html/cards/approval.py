@@ -20,6 +20,7 @@ from ai_assistant.engine.interrupts.approval import ids_beyond
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import Channel
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
@@ -89,6 +90,16 @@ def _allows(interrupt: Interrupt, changes: Changes | None) -> str:
         return _("Also for the rest of this answer: “%(tool)s”") % named
     named["model"] = model_name(changes.model, plural=True)
     return _("Also for the rest of this answer: “%(tool)s” on %(model)s") % named
+
+
+def grant_entry(grant: Grant) -> Entry:
+    """Return what `grants.html` draws of what was allowed for the rest of an answer."""
+    tool = registry.tool(grant.tool)
+    return {
+        "id": grant.pk,
+        "tool": str(tool.display.label) if tool else grant.tool,
+        "model": model_name(grant.model, plural=True) if grant.model else "",
+    }
 
 
 def _time_left(until: datetime | None) -> str:
