@@ -32,7 +32,6 @@ from ai_assistant.models.conversation import (
     QueuedMessage,
 )
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import (
     UNATTENDED,
     UNFINISHED,
@@ -105,12 +104,6 @@ def interrupts(user_id: UserKey) -> QuerySet[Interrupt]:
 def waiting_interrupts(user_id: UserKey) -> QuerySet[Interrupt]:
     """Return those of them that are open still."""
     return interrupts(user_id).filter(status=Interrupt.Status.OPEN)
-
-
-def grants(user_id: UserKey) -> QuerySet[Grant]:
-    """Return what a user need not approve again in answers that are under way."""
-    own = Grant.objects.filter(user_id=user_id, run__state__in=UNFINISHED)
-    return own.order_by("created_at")
 
 
 def feedback(user_id: UserKey) -> QuerySet[Feedback]:

@@ -320,14 +320,10 @@ async def revoke_grant(user_id: UserKey, grant_id: int) -> None:
 
 
 async def rate(
-    user_id: UserKey,
-    run_id: UUID,
-    value: str,
-    reasons: Sequence[str] = (),
-    text: str = "",
+    user_id: UserKey, run_id: UUID, value: str, why: Sequence[str] = (), text: str = ""
 ) -> None:
     """Keep what a user thinks of an answer. Raise Refused if it cannot be kept."""
-    await _of_person(conversations.rate, user_id, run_id, value, reasons, text)
+    await _of_person(conversations.rate, user_id, run_id, value, why, text)
 
 
 async def again(

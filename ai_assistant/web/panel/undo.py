@@ -13,7 +13,6 @@ from ai_assistant.changes.undo.values import Choice, UndoPlan
 from ai_assistant.engine.queries import (
     find_conversation,
     get_or_404,
-    grants,
     last_run,
     runs,
 )
@@ -32,7 +31,7 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.render.html.cards.approval import grant_entry
+from ai_assistant.render.html.cards.approval import grant_entries
 from ai_assistant.render.html.diffs.changes import changes_of_runs
 from ai_assistant.render.html.diffs.undo import plan_entry, report_entry
 from ai_assistant.render.html.transcript.entries import Entry
@@ -216,7 +215,7 @@ async def grants_view(request: HttpRequest) -> HttpResponse:
 
 def _grants(request: HttpRequest) -> HttpResponse:
     context = {
-        "grants": [grant_entry(one) for one in grants(request.user.pk)],
+        "grants": grant_entries(request.user.pk),
         "panel": bare_panel(request.user, back(request)),
     }
     if request.headers.get(FETCHED):

@@ -21,13 +21,14 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
-from ai_assistant.models.run import Channel
+from ai_assistant.models.run import UNFINISHED, Channel
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import whole_text_limit
 from ai_assistant.tools.data.access.values import object_name, shown_value
+from ai_assistant.types import UserKey
 
 Entry = dict[str, Any]
 HOUR_S, MINUTE_S = 3600, 60
@@ -92,8 +93,13 @@ def _allows(interrupt: Interrupt, changes: Changes | None) -> str:
     return _("Also for the rest of this answer: “%(tool)s” on %(model)s") % named
 
 
-def grant_entry(grant: Grant) -> Entry:
-    """Return what `grants.html` draws of what was allowed for the rest of an answer."""
+def grant_entries(user_id: UserKey) -> list[Entry]:
+    """Return what `grants.html` draws: what answers under way need not ask again."""
+    own = Grant.objects.filter(user_id=user_id, run__state__in=UNFINISHED)
+    return [_grant(one) for one in own.order_by("created_at")]
+
+
+def _grant(grant: Grant) -> Entry:
     tool = registry.tool(grant.tool)
     return {
         "id": grant.pk,
