@@ -89,6 +89,7 @@ from ai_assistant.engine.intake.values import (
     Submission,
 )
 from ai_assistant.engine.interrupts.answers import answer as store_answer
+from ai_assistant.engine.interrupts.approval import revoke_grant as store_revocation
 from ai_assistant.engine.interrupts.base import (
     ANSWER_CHARS,
     Answer,
@@ -313,15 +314,16 @@ async def mark_read(user_id: UserKey, conversation_id: UUID) -> None:
     await in_db(unless_locked, conversations.mark_read, user_id, conversation_id)
 
 
+async def revoke_grant(user_id: UserKey, grant_id: int) -> None:
+    """Take back what a person has allowed for the rest of an answer."""
+    await _of_person(store_revocation, user_id, grant_id)
+
+
 async def rate(
-    user_id: UserKey,
-    run_id: UUID,
-    value: str,
-    reasons: Sequence[str] = (),
-    text: str = "",
+    user_id: UserKey, run_id: UUID, value: str, why: Sequence[str] = (), text: str = ""
 ) -> None:
     """Keep what a user thinks of an answer. Raise Refused if it cannot be kept."""
-    await _of_person(conversations.rate, user_id, run_id, value, reasons, text)
+    await _of_person(conversations.rate, user_id, run_id, value, why, text)
 
 
 async def again(

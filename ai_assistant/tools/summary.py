@@ -92,30 +92,73 @@ def _counted(label: str, data: JSON) -> str:
 # --- the table ---
 
 
-def table_of(data: JSON) -> Table | None:
+def table_of(data: JSON, *, order: str = "", first: int = 0) -> Table | None:
     """
     Return the fields and the first rows of a result; None if it has neither.
 
-    Labels, choices and dates are those of the model that the result names.
+    Labels, choices and dates are those of the model that the result names. `order` is
+    the number of a column, with - for descending; `first` the first row to show.
     """
     rows = _rows_in(data)
     model = _model(data.get("model")) if isinstance(data, dict) else None
     fields = [*_fields(data, model)] if isinstance(data, dict) else []
-    shown = [_flat(row) for row in rows[:MOST_ROWS]]
-    if len(shown) == 1 and "" not in shown[0]:
-        (only,) = shown
-        fields, shown = [*fields, *_fields(only, model)], []
-    names = _columns(shown)
+    flat = [_flat(row) for row in rows]
+    if len(flat) == 1 and "" not in flat[0]:
+        fields, flat = [*fields, *_fields(flat[0], model)], []
+    names = _columns(flat[:MOST_ROWS])[:MOST_COLUMNS]
     if not fields and not names:
         return None
+    shown = _in_order(flat, names, order)[first : first + MOST_ROWS]
     return {
         "fields": fields[:MOST_FIELDS],
         "columns": [_label(name, model) for name in names],
         "rows": [
             [_cell(row.get(name), name, model) for name in names] for row in shown
         ],
-        "more": max(0, len(rows) - len(shown)),
+        "more": len(flat) - len(shown),
     }
+
+
+def lines_of(data: JSON) -> list[list[str]]:
+    """Return all rows of a result with all columns, as text; their labels first."""
+    rows = [_flat(row) for row in _rows_in(data)]
+    model = _model(data.get("model")) if isinstance(data, dict) else None
+    names = _columns(rows)
+    return [
+        [_label(name, model) for name in names],
+        *([_line(row.get(name), name, model) for name in names] for row in rows),
+    ]
+
+
+def _line(value: Any, name: str, model: Any) -> str:
+    if value in NOTHING:
+        return ""
+    if isinstance(value, dict) and isinstance(value.get("text"), str):
+        return str(value["text"])
+    if isinstance(value, list) and _is_linked(value):
+        return ", ".join(str(one["text"]) for one in value)
+    return _words(value, _field(model, name))
+
+
+def _in_order(
+    rows: list[dict[str, Any]], names: list[str], order: str
+) -> list[dict[str, Any]]:
+    """Return flat rows by a column; those without a value come last."""
+    number = order.removeprefix("-")
+    if not (number.isascii() and number.isdigit() and int(number) < len(names)):
+        return rows
+    name = names[int(number)]
+    known = [row for row in rows if row.get(name) not in NOTHING]
+    known.sort(key=lambda row: _rank(row[name]), reverse=order.startswith("-"))
+    return [*known, *(row for row in rows if row.get(name) in NOTHING)]
+
+
+def _rank(value: Any) -> tuple[bool, float, str]:
+    """Return what a value is ordered by: numbers before texts."""
+    if isinstance(value, int | float):
+        return False, value, ""
+    text = value.get("text") if isinstance(value, dict) else value
+    return True, 0, str(text).casefold()
 
 
 def _rows_in(data: JSON) -> list[dict[str, Any]]:
@@ -164,12 +207,11 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 def _columns(rows: list[dict[str, Any]]) -> list[str]:
     names = dict.fromkeys(name for row in rows for name in row)
-    told = [
+    return [
         name
         for name in names
         if any(row.get(name) not in (None, "", []) for row in rows)
     ]
-    return told[:MOST_COLUMNS]
 
 
 def _label(name: str, model: Any) -> str:

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import { load, openPage } from "./page.js";
 
 openPage();
-const { clockOf, timeLeft } = await load("clock");
+const { ago, clockOf, timeLeft } = await load("clock");
 
 suite("the time that a card has left", () => {
   for (const [seconds, text] of [
@@ -32,4 +32,13 @@ suite("the clock of a limit", () => {
     [36_061, "10:01:01"]
   ])
     test(`shows ${seconds} s as ${text}`, () => assert.equal(clockOf(seconds), text));
+});
+
+suite("how long ago something was said", () => {
+  for (const [seconds, text] of [
+    [3, "now"],
+    [61, "1 min. ago"],
+    [3599, "59 min. ago"]
+  ])
+    test(`${seconds} s is "${text}"`, () => assert.equal(ago(seconds), text));
 });

@@ -40,10 +40,12 @@ ROUTES = [
     "undo",
     "summary",
     "meter",
+    "grants",
     "answer",
     "edit",
     "rows",
     "whole",
+    "table",
     "message",
     "feedback",
     "raw",
@@ -91,6 +93,12 @@ def table(said: str = "x") -> dict:
         "columns": [said],
         "rows": [[cell]],
         "more": 2,
+        "order": "-0",
+        "total": 3,
+        "first": 2,
+        "last": 2,
+        "before": 0,
+        "after": 2,
     }
 
 
@@ -378,6 +386,7 @@ def context(said: str = "x", **changes) -> dict:
         "table": table(said),
         "item": approval(said),
         "queue": queue(said),
+        "grants": [{"id": 1, "tool": said, "model": said}],
         "summary": summary(said),
         "meter": ContextMeter(
             system=900, tools=1200, history=3000, summary=100, read=5100, window=8000

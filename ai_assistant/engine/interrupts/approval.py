@@ -279,3 +279,8 @@ def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None
         model=model,
         defaults={"user_id": user_id},
     )
+
+
+def revoke_grant(user_id: UserKey, grant_id: int) -> None:
+    """Let a tool ask again that need not for the rest of a run."""
+    Grant.objects.filter(user_id=user_id, pk=grant_id).delete()

@@ -1,13 +1,13 @@
-// The seconds beside what is under way, once it takes long enough to wonder, and the
-// time that a card or a limit has left.
+// The seconds beside what is under way, once it takes long enough to wonder, the time
+// that a card or a limit has left, and how long ago something was said.
 
 import { byId, root, showNotice, translate } from "./root.js";
 import { changedAt, isRunning } from "./state.js";
 
 /** @type {WeakMap<HTMLElement, number>} */
 const firstSeen = new WeakMap();
-/** @type {number | null} */
-let aheadMs = null; // how far this computer's clock is ahead of the server's
+/** How far this computer's clock is ahead of the server's, which drew the page now. */
+const aheadMs = Date.now() - Number(byId("aia-inner").dataset.now) * 1000;
 
 /** @param {HTMLElement} element */
 const startOf = (element) => {
@@ -82,11 +82,45 @@ const updateLimits = () => {
   }
 };
 
+// --- when something was said: how long ago within an hour, in full at the focus ---
+
+const HOUR_S = 3600;
+/** @type {WeakMap<HTMLTimeElement, string>} */
+const drawn = new WeakMap(); // the time of day
+
+/** @param {number} seconds */
+export const ago = (seconds) => {
+  const { lang } = document.documentElement;
+  /** @type {Intl.RelativeTimeFormatOptions} */
+  const options = { numeric: "auto", style: "short" };
+  const format = new Intl.RelativeTimeFormat(lang || undefined, options);
+  const minutes = Math.floor(seconds / 60);
+  return minutes > 0 ? format.format(-minutes, "minute") : format.format(0, "second");
+};
+
+const updateTimes = () => {
+  /** @type {NodeListOf<HTMLTimeElement>} */
+  const times = root.querySelectorAll("time[title]");
+  for (const time of times) {
+    const message = time.closest(".aia-msg");
+    if (!message) continue; // a card says until when it waits
+    if (!drawn.has(time)) drawn.set(time, time.textContent);
+    const seconds = (Date.now() - aheadMs - Date.parse(time.dateTime)) / 1000;
+    const said = seconds < HOUR_S ? ago(seconds) : drawn.get(time);
+    const text = message.matches(":focus-within") ? time.title : said;
+    if (time.textContent !== text) time.textContent = text;
+  }
+};
+
+for (const name of ["focusin", "focusout"])
+  root.addEventListener(name, () => queueMicrotask(updateTimes));
+setInterval(updateTimes, 20_000);
+updateTimes();
+
 const tick = () => {
   updateDeadlines();
   updateLimits();
   if (root.dataset.busy !== "run") return;
-  aheadMs ??= Date.now() - Number(byId("aia-inner").dataset.now) * 1000;
   /** @type {NodeListOf<HTMLElement>} */
   const elements = root.querySelectorAll("[aria-busy=true] [data-clock]");
   for (const element of elements) {
@@ -99,6 +133,11 @@ const tick = () => {
 
 tick();
 setInterval(tick, 500);
+// What a frame draws anew has no seconds: they are there before it is seen.
+root.addEventListener("aia:frame", () => {
+  tick();
+  updateTimes();
+});
 
 // The notice that an answer is awaited goes when it has ended, or waits itself.
 root.addEventListener("aia:frame", () => {

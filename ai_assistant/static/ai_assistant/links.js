@@ -5,7 +5,11 @@ import { isDirty } from "./dirty.js";
 import { request } from "./requests.js";
 import { byId, cloneTemplate, root } from "./root.js";
 
-const OBJECT = "#aia :is(.aia-msg, #aia-pinned) a[href$='/change/']";
+// A source has a card of its own, where the browser shows it.
+const HAS_CARD = "interestForElement" in HTMLAnchorElement.prototype;
+const OBJECT = `#aia :is(.aia-msg, #aia-pinned) a[href$='/change/']${
+  HAS_CARD ? ":not([interestfor])" : ""
+}`;
 const SHOW_MS = 300; // the pointer only passes by
 const HIDE_MS = 200; // it is on its way to the card
 

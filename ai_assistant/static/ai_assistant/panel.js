@@ -241,9 +241,7 @@ document.addEventListener("keydown", async (event) => {
   onPanelKey?.(event);
 });
 
-const clock = lazy(() => import("./clock.js"));
-const startClock = () => root.dataset.busy && clock();
-root.addEventListener("aia:frame", startClock);
+const startClock = lazy(() => import("./clock.js"));
 
 const sync = lazy(() => import("./sync.js"));
 /** @param {Event} event */
@@ -265,6 +263,7 @@ if (read("sessionStorage", "aia.going")) tools();
 
 if (root.dataset.mode !== "page") import("./fold.js");
 import("./links.js");
+import("./fade.js");
 
 // It stands in its place before it is seen.
 if (root.dataset.mode === "float") await import("./place.js");

@@ -209,7 +209,11 @@ def read_seq(request: HttpRequest) -> int:
 
 def read_number(request: HttpRequest, name: str) -> int:
     """Return a number from the query string; 0 if it is invalid."""
-    said = request.GET.get(name, "")
+    return parse_number(request.GET.get(name, ""))
+
+
+def parse_number(said: str) -> int:
+    """Return the number that a text is; 0 if it is none."""
     is_number = said.isascii() and said.isdigit() and len(said) <= SEQ_DIGITS
     return int(said) if is_number else 0
 

@@ -1,10 +1,11 @@
 """Answers to be copied, rated, kept as a file, or looked into."""
 
+import csv
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
@@ -22,12 +23,13 @@ from ai_assistant.engine.queries import (
     waiting_interrupts,
 )
 from ai_assistant.engine.service import context_meter, next_prompt, rate
-from ai_assistant.engine.storage.units import in_db
+from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import Refused
 from ai_assistant.render.exported import answer_as_markdown, as_json, as_markdown
 from ai_assistant.render.html.cards.approval import whole_card
 from ai_assistant.render.html.cards.body import prompt_entry, raw_entry
 from ai_assistant.render.html.cards.objects import object_entry
+from ai_assistant.render.html.cards.result import csv_lines, table_page
 from ai_assistant.render.html.diffs.long_texts import (
     Entry,
     Place,
@@ -36,15 +38,21 @@ from ai_assistant.render.html.diffs.long_texts import (
     whole_entry,
     whole_message,
 )
-from ai_assistant.render.html.transcript.entries import pinned_entry, run_entry
+from ai_assistant.render.html.transcript.entries import (
+    SEARCH,
+    call_facts,
+    pinned_entry,
+    run_entry,
+)
 from ai_assistant.render.html.transcript.footer import run_footer
 from ai_assistant.render.html.transcript.thread import read_earlier
+from ai_assistant.tools.data.reading.search import list_address
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
 from ai_assistant.web.panel.fields import page_path, parse_uuid, read_number, read_uuid
 from ai_assistant.web.panel.panel import Panel, bare_panel
 
 if TYPE_CHECKING:
-    from ai_assistant.engine.queries import Conversation, Run
+    from ai_assistant.engine.queries import Conversation, Run, ToolCall
 
 
 @require_GET
@@ -241,6 +249,51 @@ def _rows(request: HttpRequest) -> HttpResponse:
     if not request.headers.get(FETCHED):
         return own_page(request, "ai_assistant/approval_page.html", context)
     return render(request, "ai_assistant/approval_rows.html", context)
+
+
+@require_GET
+@panel_view(use=False)
+async def table_view(request: HttpRequest) -> HttpResponse:
+    """
+    Show rows of the result of a `call`: from `first` on, by the column `order`.
+
+    With `as=csv` all of them as a file, with `as=list` the list of the admin that they
+    are of.
+    """
+    return await in_tool_thread(_table, request)
+
+
+def _table(request: HttpRequest) -> HttpResponse:
+    call = get_or_404(calls(request.user.pk), read_uuid(request, "call"))
+    form = request.GET.get("as", "")
+    if form == "list":
+        return _list(request, call)
+    if form == "csv":
+        return _csv(call)
+    order = request.GET.get("order", "")
+    table = table_page(call, order, read_number(request, "first"))
+    if table is None:
+        raise Refused("not_found", _("There are no such rows."))
+    panel = bare_panel(request.user, back(request))
+    context = {"call": call_facts(call), "table": table, "panel": panel}
+    if request.headers.get(FETCHED):
+        return render(request, "ai_assistant/tool_rows.html", context)
+    return own_page(request, "ai_assistant/table_page.html", context)
+
+
+def _list(request: HttpRequest, call: "ToolCall") -> HttpResponse:
+    is_search = call.name == SEARCH
+    address = list_address(request.user, call.arguments) if is_search else ""
+    if not address:
+        raise Refused("no_list", _("No list of this site can show just these rows."))
+    return HttpResponseRedirect(address)
+
+
+def _csv(call: "ToolCall") -> HttpResponse:
+    response = HttpResponse("\ufeff", content_type="text/csv; charset=utf-8")
+    csv.writer(response).writerows(csv_lines(call))
+    name_file(response, call.summary or call.label, "csv", otherwise="rows")
+    return response
 
 
 def whole_page(request: HttpRequest) -> HttpResponse:

@@ -79,6 +79,7 @@ ROUTES = (
         "edit",
         "rows",
         "whole",
+        "table",
         "message",
         "feedback",
         "raw",
@@ -91,6 +92,7 @@ ROUTES = (
     *(
         "undo",
         "summary",
+        "grants",
         "meter",
         "frames",
         "context",

@@ -11,6 +11,7 @@ from ai_assistant.changes.capture import images
 from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, from_json
 from ai_assistant.engine.calls.editing import edit_form, edited
 from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.engine.interrupts.approval import revoke_grant
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.policy import Grant
@@ -347,6 +348,24 @@ class TestForThisRun:
         assert (grant.tool, grant.model, grant.run_id) == ("set_value", MODEL, run.pk)
         assert run.interrupts.filter(answer={"granted": True}).count() == 1
         assert ChangeSet.objects.count() == 2
+
+    def test_for_this_run_asks_again_once_it_is_taken_back(
+        self, setter, rows, play, script
+    ):
+        first, second, _third = [row.pk for row in rows]
+        script.add(
+            reply("", call("set_value", {"ids": [first], "value": "one"})),
+            reply("", call("set_value", {"ids": [second], "value": "two"})),
+            "Done.",
+        )
+        run = play()
+        answer(given(run, "approve_for_run"))
+        grant = Grant.objects.get()
+        revoke_grant(None, grant.pk)
+        assert Grant.objects.exists()
+        revoke_grant(run.user_id, grant.pk)
+
+        assert resume(run).state == "waiting_approval"
 
     def test_for_this_run_ends_with_the_run(self, setter, rows, play, script):
         first, second, _third = [row.pk for row in rows]

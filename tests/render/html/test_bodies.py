@@ -238,7 +238,7 @@ class TestSummary:
         assert "<td" in closed
         assert "Ed&lt;b&gt;" in closed
         assert "&lt;i&gt;" in closed
-        assert "and 1 more" in closed
+        assert "1 to 1 of 2" in closed
         assert closed.index("Raw") < closed.index("total&quot;")
         assert "/admin/auth/group/3/change/" not in closed
         assert '<a href="/admin/auth/group/3/change/">Ed&lt;b&gt;</a>' in opened

@@ -1,12 +1,15 @@
 """One answer taken along, and what it was made of."""
 
+import re
+
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from ai_assistant.engine.accounting.prompts import record_prompt, shown
 from ai_assistant.engine.intake.retries import again_submission
 from ai_assistant.engine.intake.submission import accept
-from ai_assistant.models import Conversation, Run, Step, ToolCall
+from ai_assistant.models import Conversation, Grant, Run, Step, ToolCall
 from ai_assistant.prompts.tree import Prompt, PromptPart
 from ai_assistant.safety.identity.session import SessionStamp
 from tests.render.html.story import Story
@@ -199,3 +202,80 @@ class TestWholeCall:
         call = ToolCall.objects.get()
 
         assert get("whole", "bob", call=str(call.pk), side="result").status_code == 404
+
+
+class TestTable:
+    GROUPS = (("Night shift", 3), ("=SUM(A1)", None), ("day shift", 12))
+
+    @pytest.fixture
+    def call(self, story):
+        rows = [
+            {"id": n, "text": name, "fields": {"beds": beds}}
+            for n, (name, beds) in enumerate(self.GROUPS, start=1)
+        ]
+        more = [{"id": n, "text": f"ward {n}", "fields": {}} for n in range(4, 15)]
+        data = {"model": "auth.group", "total": 14, "rows": [*rows, *more]}
+        asked = {
+            "model": "auth.group",
+            "search": "shift",
+            "filters": {"id__in": [1, 3]},
+        }
+        ToolCall.objects.update(
+            name="search_objects",
+            label="Search",
+            arguments=asked,
+            result={"ok": True, "data": data},
+        )
+        return str(ToolCall.objects.get().pk)
+
+    def rows(self, response) -> list[str]:
+        text = response.text
+        return re.findall(r"<tr><td dir=\"auto\">(?:<a [^>]*>)?([^<]+)", text)
+
+    def test_table_is_ordered_and_paged(self, get, call):
+        by_beds = self.rows(get("table", call=call, order="1"))
+        assert by_beds[:3] == ["Night shift", "day shift", "=SUM(A1)"]
+        down = get("table", call=call, order="-0")
+        assert self.rows(down)[0] == "ward 9"
+        assert 'aria-sort="descending"' in down.text
+
+        last = get("table", call=call, order="0", first=10)
+        assert len(self.rows(last)) == 4
+        assert "11 to 14 of 14" in last.text
+
+        assert get("table", call=call, first=14).status_code == 404
+        assert get("table", "bob", call=call).status_code == 404
+
+    def test_table_is_a_file_without_formulas(self, get, call):
+        response = get("table", call=call, **{"as": "csv"})
+
+        lines = response.content.decode("utf-8-sig").splitlines()
+        assert lines[:3] == ["Group,Beds", "Night shift,3", "'=SUM(A1),"]
+        assert len(lines) == 15
+        assert response["Content-Disposition"].endswith('.csv"')
+
+    def test_list_of_the_admin_has_the_same_search_and_filters(self, get, call, people):
+        assert "No list of this site" in get("table", call=call, **{"as": "list"}).text
+        view = Permission.objects.get(codename="view_group")
+        people["ada"].user_permissions.add(view)
+
+        response = get("table", call=call, **{"as": "list"})
+
+        assert response.url == "/admin/auth/group/?id__in=1%2C3&q=shift"
+        ToolCall.objects.update(
+            arguments={"model": "auth.group", "filters": {"user__password": "x"}}
+        )
+        assert get("table", call=call, **{"as": "list"}).status_code == 400
+
+
+def test_what_is_allowed_without_asking_is_shown_and_taken_back(story, browser, people):
+    url = reverse("ai_assistant:grants")
+    Run.objects.update(state="waiting_approval")
+    named = {"tool": "change_object", "model": "auth.group"}
+    grant = Grant.objects.create(run=story.run, user=people["ada"], **named)
+    script = {"headers": {"HX-Request": "true"}}
+
+    assert "Change object</b> (groups)" in browser("ada").get(url, **script).text
+    assert "groups" not in browser("bob").post(url, {"grant": grant.pk}, **script).text
+    assert "Nothing." in browser("ada").post(url, {"grant": grant.pk}, **script).text
+    assert not Grant.objects.exists()

@@ -20,13 +20,15 @@ from ai_assistant.engine.interrupts.approval import ids_beyond
 from ai_assistant.exceptions import Refused
 from ai_assistant.models import clock
 from ai_assistant.models.interrupt import Interrupt
-from ai_assistant.models.run import Channel
+from ai_assistant.models.policy import Grant
+from ai_assistant.models.run import UNFINISHED, Channel
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.text.word_diff import whole_text_limit
 from ai_assistant.tools.data.access.values import object_name, shown_value
+from ai_assistant.types import UserKey
 
 Entry = dict[str, Any]
 HOUR_S, MINUTE_S = 3600, 60
@@ -89,6 +91,21 @@ def _allows(interrupt: Interrupt, changes: Changes | None) -> str:
         return _("Also for the rest of this answer: “%(tool)s”") % named
     named["model"] = model_name(changes.model, plural=True)
     return _("Also for the rest of this answer: “%(tool)s” on %(model)s") % named
+
+
+def grant_entries(user_id: UserKey) -> list[Entry]:
+    """Return what `grants.html` draws: what answers under way need not ask again."""
+    own = Grant.objects.filter(user_id=user_id, run__state__in=UNFINISHED)
+    return [_grant(one) for one in own.order_by("created_at")]
+
+
+def _grant(grant: Grant) -> Entry:
+    tool = registry.tool(grant.tool)
+    return {
+        "id": grant.pk,
+        "tool": str(tool.display.label) if tool else grant.tool,
+        "model": model_name(grant.model, plural=True) if grant.model else "",
+    }
 
 
 def _time_left(until: datetime | None) -> str:

@@ -37,6 +37,7 @@ from ai_assistant.tools.result import SHOWN_CHARS, cut_for_card, indented_json
 
 Entry = dict[str, Any]
 Kin = Mapping[UUID, list[ToolCall]]  # calls below a call, by its id
+SEARCH = "search_objects"  # its rows are those of a list of the admin
 CUT = ("arguments", "result")  # the beginning alone is on the card
 OF_OTHERS = ("arguments", "result", "error", "detail", "summary")  # may hide characters
 AGAIN = (RunState.FAILED, RunState.LIMITED, RunState.CANCELLED, RunState.NEEDS_REVIEW)
@@ -227,6 +228,7 @@ def call_facts(call: ToolCall) -> Entry:
         "arguments": indented_json(call.arguments) or cut_for_card(call.arguments_text),
         "result": call.preview,
         "table": table_entry(call.shown),
+        "is_search": call.name == SEARCH,
         "error": call.summary or call.error if call.error else "",
         "detail": call.error if call.summary else "",  # what the model was told
         "seconds": call.worked_s,

@@ -5,17 +5,23 @@ from copy import copy
 from math import ceil
 from typing import Annotated, Any
 
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import SEARCH_VAR
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import Model, QuerySet
 from django.db.models.constants import LOOKUP_SEP
+from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
+from ai_assistant.changes.values import model_of_label
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access import lookups
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
+    access_of,
     find_access,
 )
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
@@ -94,6 +100,40 @@ def search_objects(  # noqa: PLR0913, PLR0917 - each narrows a list
         "pages": pages,
         "rows": _rows_as_json(access, rows, columns),
     }
+
+
+def list_address(user: Any, arguments: dict[str, Any]) -> str:
+    """
+    Return the address of the admin's list with what `search_objects` was asked for.
+
+    It is empty if the user may not open it, or if it takes no such filter.
+    """
+    model = model_of_label(str(arguments.get("model", "")))
+    access = access_of(user, model) if model else None
+    if access is None:
+        return ""
+    query = QueryDict(mutable=True)
+    query.update(
+        {
+            name: _in_address(value)
+            for name, value in (arguments.get("filters") or {}).items()
+        }
+    )
+    if words := str(arguments.get("search") or "").strip():
+        query[SEARCH_VAR] = words
+    request = copy(access.request)
+    request.GET = query  # type: ignore[assignment]
+    try:
+        access.model_admin.get_changelist_instance(request)
+    except (IncorrectLookupParameters, SuspiciousOperation, PermissionDenied):
+        return ""
+    return f"{request.path}?{query.urlencode()}" if query else request.path
+
+
+def _in_address(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_in_address, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 def _chosen_fields(access: AdminAccess, names: list[str]) -> list[Any]:
