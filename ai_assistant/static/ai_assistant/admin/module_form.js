@@ -1,4 +1,4 @@
-/* The form of a module: say at once which pages its patterns are for. */
+/* The form of a module: say at once which pages its patterns are for, and name icons. */
 
 (() => {
   const WAIT_MS = 300;
@@ -38,6 +38,14 @@
     }
   };
 
+  // Django names the icons above its lists to choose from, of which none has a role.
+  const nameIcons = () => {
+    for (const icon of document.querySelectorAll(".search-label-icon[aria-label]")) {
+      icon.setAttribute("role", "img");
+    }
+  };
+
+  window.addEventListener("load", () => setTimeout(nameIcons));
   if (document.readyState === "loading") {
     document.addEventListener("DOMContentLoaded", begin);
   } else {
