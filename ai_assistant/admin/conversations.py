@@ -220,7 +220,7 @@ class ToolCallAdmin(ListedAdmin):
     @admin.display(description=_("result"))
     def told(self, call: ToolCall) -> SafeString:
         """Return what the model was told of it."""
-        return _block(call.told)
+        return _block(call.result_text)
 
     @admin.display(description=_("user"), ordering="run__user")
     def user(self, call: ToolCall) -> str:
