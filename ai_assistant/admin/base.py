@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Model
 from django.forms import model_to_dict
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 
 from ai_assistant import conf
 from ai_assistant.configuration.problems.rows import row_problems
@@ -16,6 +17,13 @@ from ai_assistant.safety.audit import record, request_ip
 
 class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker's
     """The assistant's own tables, shown while the assistant is switched on."""
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Name the list by what it holds: Django's own title is about choosing one."""
+        title = {"title": capfirst(self.opts.verbose_name_plural)}
+        return super().changelist_view(request, {**title, **(extra_context or {})})
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None

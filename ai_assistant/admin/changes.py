@@ -149,10 +149,10 @@ class ChangeSetAdmin(ListedAdmin):
     search_fields = ("=run__id", "tool", "rows__model", "rows__object_id", "rows__text")
     search_help_text = _("A user, a tool, or a changed object.")
     fields = (
-        *("created_at", "kind", "tool_name", "user", "run", "call", "is_partial"),
-        *("gaps", "undo"),
+        *("created_at", "kind", "tool_name", "user", "run_link", "call"),
+        *("is_recorded", "gaps", "undo"),
     )
-    readonly_fields = ("tool_name", "undo")
+    readonly_fields = ("tool_name", "run_link", "is_recorded", "undo")
     actions = ("undo_selected",)
     ordering = ("-created_at",)
     inlines = (RowChangeInline,)

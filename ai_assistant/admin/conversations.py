@@ -35,9 +35,11 @@ from ai_assistant.engine.queries import has_changes
 from ai_assistant.models.call import WORKED_CALL, ToolCall
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run, RunState
+from ai_assistant.render.html.cards.body import shown_text
 from ai_assistant.render.html.run_texts import brief, questions_of
 
 NEWEST = 50  # runs of a conversation
+TEXT_CHARS = 20_000  # of the arguments or the result of a call
 
 
 @admin.register(Conversation)
@@ -177,14 +179,14 @@ class ToolCallAdmin(ListedAdmin):
         "reason",
         "asks_because",
         "approved",
-        "arguments",
+        "asked_with",
         "error",
-        "result",
+        "told",
         "created_at",
         "started_at",
         "finished_at",
     )
-    readonly_fields = ("user", "run_link")
+    readonly_fields = ("user", "run_link", "asked_with", "told")
     ordering = ("-created_at",)
     user_field = "run__user"
 
@@ -210,6 +212,16 @@ class ToolCallAdmin(ListedAdmin):
         began = call.work_started_at if has_worked else call.started_at
         return duration_text(began, call.finished_at)
 
+    @admin.display(description=_("arguments"))
+    def asked_with(self, call: ToolCall) -> SafeString:
+        """Return its arguments, as they are read easily."""
+        return _block(call.arguments or call.arguments_text)
+
+    @admin.display(description=_("result"))
+    def told(self, call: ToolCall) -> SafeString:
+        """Return what the model was told of it."""
+        return _block(call.result_text)
+
     @admin.display(description=_("user"), ordering="run__user")
     def user(self, call: ToolCall) -> str:
         """Return the user of the call."""
@@ -219,3 +231,10 @@ class ToolCallAdmin(ListedAdmin):
     def run_link(self, call: ToolCall) -> SafeString:
         """Return a link to the run."""
         return self.link("run", call.run_id, gettext("Open"))
+
+
+def _block(value: Any) -> SafeString:
+    if not value:
+        return SafeString(NOTHING)
+    shown = shown_text(value, TEXT_CHARS)
+    return format_html('<pre class="aia-block" tabindex="0" dir="auto">{}</pre>', shown)

@@ -30,6 +30,7 @@ from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
+from ai_assistant.render.html.reports.table import seconds
 from ai_assistant.render.html.run_texts import questions_of
 from ai_assistant.render.html.trace.rows import trace_rows
 from ai_assistant.render.html.trace.steps import hook_failures, step_entries
@@ -65,10 +66,11 @@ class RunAdmin(PromptPages, ListedAdmin):
         "state_values",
         "opens_at",
         "attempts",
-        "running_s",
+        "worked",
         "created_at",
         "finished_at",
     )
+    readonly_fields = ("worked",)
     ordering = ("-created_at",)
     user_field = "user"
     change_form_template = "ai_assistant/admin/run.html"
@@ -108,6 +110,11 @@ class RunAdmin(PromptPages, ListedAdmin):
 
     # --- the page of one ---
 
+    @admin.display(description=_("worked for"))
+    def worked(self, run: Run) -> str:
+        """Return how long it worked, without the time in which it waited."""
+        return seconds(run.running_s)
+
     def get_urls(self) -> list[Any]:
         """Add the page with the test of a run."""
         view = self.admin_site.admin_view(self.test_view)
@@ -126,7 +133,7 @@ class RunAdmin(PromptPages, ListedAdmin):
         fields: Any = super().get_fields(request, obj)
         if not request.user.has_perm(VIEW_RUNS):
             fields = [name for name in fields if name not in OF_OPERATORS]
-        return [f for f in fields if obj is None or getattr(obj, f) not in EMPTY]
+        return [f for f in fields if obj is None or getattr(obj, f, obj) not in EMPTY]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -134,6 +141,8 @@ class RunAdmin(PromptPages, ListedAdmin):
         """Add what the run did, and when; each part for who may see it."""
         run = kwargs["obj"]
         shows = self._shows(request, run)
+        asked = questions_of([run.pk]) if shows["shows_texts"] else {}
+        context["subtitle"] = asked.get(run.pk) or run_title(run)
         context |= shows
         rows = trace_rows(run)
         context["trace"] = timeline_entry(rows)

@@ -67,13 +67,24 @@ class Migration(migrations.Migration):
                 ("password_digest", models.CharField(blank=True, max_length=64)),
                 ("session_expires_at", models.DateTimeField(blank=True, null=True)),
                 ("token_id", models.UUIDField(blank=True, null=True)),
-                ("page_path", models.CharField(blank=True, max_length=2000)),
+                (
+                    "page_path",
+                    models.CharField(blank=True, max_length=2000, verbose_name="page"),
+                ),
                 ("page_title", models.CharField(blank=True, max_length=300)),
                 ("script_prefix", models.CharField(blank=True, max_length=300)),
                 ("context", models.JSONField(blank=True, default=dict)),
                 ("look_only", models.BooleanField(default=False)),
-                ("profile", models.CharField(default="default", max_length=100)),
-                ("agent", models.CharField(blank=True, max_length=64)),
+                (
+                    "profile",
+                    models.CharField(
+                        default="default", max_length=100, verbose_name="profile"
+                    ),
+                ),
+                (
+                    "agent",
+                    models.CharField(blank=True, max_length=64, verbose_name="agent"),
+                ),
                 (
                     "channel",
                     models.CharField(
@@ -112,6 +123,7 @@ class Migration(migrations.Migration):
                         ],
                         default="message",
                         max_length=16,
+                        verbose_name="kind",
                     ),
                 ),
                 ("wish", models.CharField(blank=True, max_length=20)),
@@ -144,18 +156,43 @@ class Migration(migrations.Migration):
                         verbose_name="state",
                     ),
                 ),
-                ("error_code", models.CharField(blank=True, max_length=64)),
-                ("error_text", models.TextField(blank=True)),
-                ("error_detail", models.TextField(blank=True)),
-                ("opens_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "error_code",
+                    models.CharField(
+                        blank=True, max_length=64, verbose_name="error code"
+                    ),
+                ),
+                ("error_text", models.TextField(blank=True, verbose_name="error")),
+                (
+                    "error_detail",
+                    models.TextField(blank=True, verbose_name="error in detail"),
+                ),
+                (
+                    "opens_at",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="limit ends"
+                    ),
+                ),
                 ("owner", models.CharField(blank=True, max_length=200)),
                 ("epoch", models.PositiveIntegerField(default=0)),
                 ("lease_until", models.FloatField(default=0)),
                 ("next_seq", models.PositiveIntegerField(default=1)),
-                ("attempts", models.PositiveIntegerField(default=0)),
+                (
+                    "attempts",
+                    models.PositiveIntegerField(
+                        default=0, verbose_name="interruptions"
+                    ),
+                ),
                 ("stop_requested", models.BooleanField(default=False)),
                 ("running_s", models.FloatField(default=0)),
-                ("state_values", models.JSONField(blank=True, default=dict)),
+                (
+                    "state_values",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        verbose_name="state of hooks and tools",
+                    ),
+                ),
                 ("state_version", models.PositiveIntegerField(default=0)),
                 ("state_data", models.JSONField(blank=True, default=list)),
                 ("hook_errors", models.JSONField(blank=True, default=list)),
@@ -190,6 +227,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
                         to="ai_assistant.run",
+                        verbose_name="continues",
                     ),
                 ),
             ],
@@ -486,7 +524,10 @@ class Migration(migrations.Migration):
                     "is_partial",
                     models.BooleanField(default=False, verbose_name="partial"),
                 ),
-                ("gaps", models.JSONField(blank=True, default=list)),
+                (
+                    "gaps",
+                    models.JSONField(blank=True, default=list, verbose_name="gaps"),
+                ),
                 ("snapshots", models.JSONField(editable=False, null=True)),
                 (
                     "created_at",
@@ -499,6 +540,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
                     ),
                 ),
             ],
@@ -817,20 +859,22 @@ class Migration(migrations.Migration):
             model_name="run",
             name="conversation",
             field=models.ForeignKey(
+                db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="runs",
                 to="ai_assistant.conversation",
-                db_index=False,
+                verbose_name="conversation",
             ),
         ),
         migrations.AddField(
             model_name="run",
             name="user",
             field=models.ForeignKey(
+                db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
                 to=settings.AUTH_USER_MODEL,
-                db_index=False,
+                verbose_name="user",
             ),
         ),
         migrations.CreateModel(
@@ -1044,6 +1088,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
                     ),
                 ),
                 (
@@ -1123,6 +1168,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="change_sets",
                 to="ai_assistant.run",
+                verbose_name="run",
             ),
         ),
         migrations.CreateModel(
@@ -1218,18 +1264,27 @@ class Migration(migrations.Migration):
                 ("version", models.CharField(blank=True, max_length=64)),
                 ("name", models.CharField(max_length=200, verbose_name="tool")),
                 ("label", models.CharField(blank=True, max_length=200)),
-                ("effect", models.CharField(blank=True, max_length=16)),
-                ("arguments", models.JSONField(default=dict)),
+                (
+                    "effect",
+                    models.CharField(blank=True, max_length=16, verbose_name="effect"),
+                ),
+                ("arguments", models.JSONField(default=dict, verbose_name="arguments")),
                 ("arguments_text", models.TextField(blank=True)),
                 ("arguments_digest", models.CharField(blank=True, max_length=64)),
                 ("background", models.BooleanField(default=False)),
-                ("approved", models.BooleanField(default=False)),
+                (
+                    "approved",
+                    models.BooleanField(default=False, verbose_name="approved"),
+                ),
                 ("asks", models.BooleanField(default=False)),
                 (
                     "context_rounds",
                     models.PositiveSmallIntegerField(blank=True, null=True),
                 ),
-                ("asks_because", models.CharField(blank=True, max_length=300)),
+                (
+                    "asks_because",
+                    models.CharField(blank=True, max_length=300, verbose_name="why"),
+                ),
                 ("hooked", models.JSONField(blank=True, default=dict)),
                 (
                     "status",
@@ -1249,11 +1304,17 @@ class Migration(migrations.Migration):
                         verbose_name="status",
                     ),
                 ),
-                ("reason", models.CharField(blank=True, max_length=40)),
-                ("result", models.JSONField(blank=True, null=True)),
+                (
+                    "reason",
+                    models.CharField(blank=True, max_length=40, verbose_name="reason"),
+                ),
+                (
+                    "result",
+                    models.JSONField(blank=True, null=True, verbose_name="result"),
+                ),
                 ("result_text", models.TextField(blank=True)),
                 ("preview", models.TextField(blank=True)),
-                ("error", models.TextField(blank=True)),
+                ("error", models.TextField(blank=True, verbose_name="error")),
                 ("summary", models.CharField(blank=True, max_length=300)),
                 ("shown", models.JSONField(blank=True, null=True)),
                 ("traceback", models.TextField(blank=True)),
@@ -1261,18 +1322,30 @@ class Migration(migrations.Migration):
                 ("progress_text", models.CharField(blank=True, max_length=200)),
                 ("steps", models.JSONField(blank=True, default=list)),
                 ("partial", models.JSONField(blank=True, null=True)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "started_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="started"),
+                ),
+                (
+                    "finished_at",
+                    models.DateTimeField(
+                        blank=True, null=True, verbose_name="finished"
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(auto_now_add=True, verbose_name="created"),
+                ),
                 (
                     "parent",
                     models.ForeignKey(
                         blank=True,
+                        db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="children",
                         to="ai_assistant.toolcall",
-                        db_index=False,
+                        verbose_name="called by",
                     ),
                 ),
                 (
@@ -1431,6 +1504,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="change_sets",
                 to="ai_assistant.toolcall",
+                verbose_name="tool call",
             ),
         ),
         migrations.CreateModel(
@@ -1445,9 +1519,17 @@ class Migration(migrations.Migration):
                         verbose_name="ID",
                     ),
                 ),
-                ("step_index", models.PositiveIntegerField(default=0)),
+                (
+                    "step_index",
+                    models.PositiveIntegerField(default=0, verbose_name="step"),
+                ),
                 ("epoch", models.PositiveIntegerField(default=0)),
-                ("profile", models.CharField(blank=True, max_length=100)),
+                (
+                    "profile",
+                    models.CharField(
+                        blank=True, max_length=100, verbose_name="profile"
+                    ),
+                ),
                 (
                     "model",
                     models.CharField(blank=True, max_length=200, verbose_name="model"),
@@ -1462,6 +1544,7 @@ class Migration(migrations.Migration):
                         ],
                         default="reserved",
                         max_length=16,
+                        verbose_name="state",
                     ),
                 ),
                 (
@@ -1482,8 +1565,18 @@ class Migration(migrations.Migration):
                         default=0, verbose_name="output tokens"
                     ),
                 ),
-                ("cached_tokens", models.PositiveIntegerField(default=0)),
-                ("reasoning_tokens", models.PositiveIntegerField(default=0)),
+                (
+                    "cached_tokens",
+                    models.PositiveIntegerField(
+                        default=0, verbose_name="cached tokens"
+                    ),
+                ),
+                (
+                    "reasoning_tokens",
+                    models.PositiveIntegerField(
+                        default=0, verbose_name="reasoning tokens"
+                    ),
+                ),
                 (
                     "cost_usd",
                     models.DecimalField(
@@ -1499,7 +1592,10 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(auto_now_add=True, verbose_name="time"),
                 ),
-                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "settled_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="settled"),
+                ),
                 (
                     "run",
                     models.ForeignKey(
@@ -1537,13 +1633,24 @@ class Migration(migrations.Migration):
                 ("password_digest", models.CharField(blank=True, max_length=64)),
                 ("session_expires_at", models.DateTimeField(blank=True, null=True)),
                 ("token_id", models.UUIDField(blank=True, null=True)),
-                ("page_path", models.CharField(blank=True, max_length=2000)),
+                (
+                    "page_path",
+                    models.CharField(blank=True, max_length=2000, verbose_name="page"),
+                ),
                 ("page_title", models.CharField(blank=True, max_length=300)),
                 ("script_prefix", models.CharField(blank=True, max_length=300)),
                 ("context", models.JSONField(blank=True, default=dict)),
                 ("look_only", models.BooleanField(default=False)),
-                ("profile", models.CharField(default="default", max_length=100)),
-                ("agent", models.CharField(blank=True, max_length=64)),
+                (
+                    "profile",
+                    models.CharField(
+                        default="default", max_length=100, verbose_name="profile"
+                    ),
+                ),
+                (
+                    "agent",
+                    models.CharField(blank=True, max_length=64, verbose_name="agent"),
+                ),
                 (
                     "channel",
                     models.CharField(
@@ -1675,6 +1782,7 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="delegated",
                 to="ai_assistant.run",
+                verbose_name="works for",
             ),
         ),
         migrations.AddIndex(

@@ -75,32 +75,39 @@ class ToolCall(models.Model):
         on_delete=models.CASCADE,
         related_name="children",
         db_index=False,
+        verbose_name=_("called by"),
     )
     version = models.CharField(max_length=64, blank=True)  # of the tool, by its schema
 
     name = models.CharField(_("tool"), max_length=200)
     label = models.CharField(max_length=200, blank=True)
-    effect = models.CharField(max_length=16, blank=True)
-    arguments = models.JSONField(default=dict)
+    effect = models.CharField(_("effect"), max_length=16, blank=True)
+    arguments = models.JSONField(_("arguments"), default=dict)
     arguments_text = models.TextField(blank=True)  # only if it is no JSON object
     arguments_digest = models.CharField(max_length=64, blank=True)
     background = models.BooleanField(default=False)
-    approved = models.BooleanField(default=False)
+    approved = models.BooleanField(_("approved"), default=False)
     asks = models.BooleanField(default=False)  # it has to be approved
     # For how many messages of the person its result is told; None: for ever.
     context_rounds = models.PositiveSmallIntegerField(null=True, blank=True)
-    asks_because = models.CharField(max_length=300, blank=True)  # for its card
+    asks_because = models.CharField(
+        _("why"), max_length=300, blank=True
+    )  # for its card
     # What hooks made of it before it was shown: by, refused, approval, changed_by, asked.
     hooked = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING
     )
-    reason = models.CharField(max_length=40, blank=True)  # expired, skipped, ...
-    result = models.JSONField(null=True, blank=True)  # fields of types.ToolResult
+    reason = models.CharField(
+        _("reason"), max_length=40, blank=True
+    )  # expired, skipped, ...
+    result = models.JSONField(
+        _("result"), null=True, blank=True
+    )  # fields of types.ToolResult
     result_text = models.TextField(blank=True)  # what the model reads
     preview = models.TextField(blank=True)  # the first of the result, for its card
-    error = models.TextField(blank=True)  # a sentence, for its card
+    error = models.TextField(_("error"), blank=True)  # a sentence, for its card
     # What its card says to the person: what happened, or why it failed.
     summary = models.CharField(max_length=300, blank=True)
     shown = models.JSONField(null=True, blank=True)  # its result, as a small table
@@ -112,9 +119,9 @@ class ToolCall(models.Model):
     steps = models.JSONField(default=list, blank=True)  # what context.step said
     partial = models.JSONField(null=True, blank=True)  # the newest partial result
 
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    created_at = DatabaseTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(_("started"), null=True, blank=True)
+    finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
+    created_at = DatabaseTimeField(_("created"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("tool call")
@@ -143,7 +150,7 @@ class ToolCall(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.status})"
+        return f"{self.label or self.name} ({self.get_status_display()})"
 
     @property
     def work_started_at(self) -> datetime:

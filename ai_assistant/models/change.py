@@ -41,6 +41,7 @@ class ChangeSet(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="change_sets",
+        verbose_name=_("run"),
     )
     call = models.ForeignKey(
         "ai_assistant.ToolCall",
@@ -48,17 +49,19 @@ class ChangeSet(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="change_sets",
+        verbose_name=_("tool call"),
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
         on_delete=models.CASCADE,
         related_name="+",
+        verbose_name=_("user"),
     )
     tool = models.CharField(_("tool"), max_length=200, blank=True)
     label = models.CharField(max_length=200, blank=True)  # of the tool
     is_partial = models.BooleanField(_("partial"), default=False)
-    gaps = models.JSONField(default=list, blank=True)  # of {table, kind}
+    gaps = models.JSONField(_("gaps"), default=list, blank=True)  # of {table, kind}
     # Of modules, see `engine.snapshots`: a list of {module, page, model, object_id, text,
     # before: what the module took, after: its digest after the change}; or None.
     snapshots = models.JSONField(null=True, editable=False)
@@ -132,7 +135,7 @@ class RowChange(models.Model):
         indexes = (models.Index(fields=["model", "object_id"], name="aia_row_object"),)
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.model} {self.object_id}"
+        return f"{self.get_kind_display()} {self.model} {self.object_id}"
 
     @property
     def has_images(self) -> bool:

@@ -322,7 +322,10 @@ class Feedback(models.Model):
         Run, on_delete=models.CASCADE, related_name="feedback", db_index=False
     )
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        verbose_name=_("user"),
     )
     value = models.CharField(_("value"), max_length=4, choices=Value)
     reasons = models.JSONField(_("reasons"), default=list, blank=True)
@@ -338,7 +341,7 @@ class Feedback(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.value} of {self.run_id}"
+        return f"{self.get_value_display()} {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class QueuedMessageManager(models.Manager["QueuedMessage"]):

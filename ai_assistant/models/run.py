@@ -76,15 +76,15 @@ class SessionFields(models.Model):
 class SentFields(SessionFields):
     """Fields of a sent message, be it read at once or later: see `QueuedMessage`."""
 
-    page_path = models.CharField(max_length=2000, blank=True)
+    page_path = models.CharField(_("page"), max_length=2000, blank=True)
     page_title = models.CharField(max_length=300, blank=True)
     # Of the request: its addresses are made below it. Empty: that of the site.
     script_prefix = models.CharField(max_length=300, blank=True)
     # What the page added and the person kept: browser, mentioned, dropped.
     context = models.JSONField(default=dict, blank=True)
     look_only = models.BooleanField(default=False)  # the person wants no changes
-    profile = models.CharField(max_length=100, default="default")
-    agent = models.CharField(max_length=64, blank=True)  # its name
+    profile = models.CharField(_("profile"), max_length=100, default="default")
+    agent = models.CharField(_("agent"), max_length=64, blank=True)  # its name
     channel = models.CharField(max_length=8, choices=Channel, default=Channel.PANEL)
     start_depth = models.PositiveSmallIntegerField(default=0)  # of CODE, by such runs
     # For how many messages of the person all of it is told; None: for ever.
@@ -135,16 +135,25 @@ class Run(SentFields):
         on_delete=models.CASCADE,
         related_name="runs",
         db_index=False,
+        verbose_name=_("conversation"),
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
         related_name="+",
         db_index=False,
+        verbose_name=_("user"),
     )
-    kind = models.CharField(max_length=16, choices=RunKind, default=RunKind.MESSAGE)
+    kind = models.CharField(
+        _("kind"), max_length=16, choices=RunKind, default=RunKind.MESSAGE
+    )
     continues = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        verbose_name=_("continues"),
     )
     # The run before it. Runs behind the same one are branches of the conversation.
     after = models.ForeignKey(
@@ -159,6 +168,7 @@ class Run(SentFields):
         on_delete=models.CASCADE,
         related_name="delegated",
         db_index=False,
+        verbose_name=_("works for"),
     )
     wish = models.CharField(max_length=20, blank=True)  # how to answer, this time
     idempotency_key = models.CharField(max_length=64)
@@ -172,21 +182,29 @@ class Run(SentFields):
     state = models.CharField(
         _("state"), max_length=20, choices=RunState, default=RunState.QUEUED
     )
-    error_code = models.CharField(max_length=64, blank=True)
-    error_text = models.TextField(blank=True)  # a sentence for the person
-    error_detail = models.TextField(blank=True)  # for the operator
-    opens_at = models.DateTimeField(null=True, blank=True)  # when a limit is over
+    error_code = models.CharField(_("error code"), max_length=64, blank=True)
+    error_text = models.TextField(_("error"), blank=True)  # a sentence for the person
+    error_detail = models.TextField(
+        _("error in detail"), blank=True
+    )  # for the operator
+    opens_at = models.DateTimeField(
+        _("limit ends"), null=True, blank=True
+    )  # when a limit is over
 
     owner = models.CharField(max_length=200, blank=True)  # of engine.storage.lease
     epoch = models.PositiveIntegerField(default=0)  # grows at each takeover
     lease_until = models.FloatField(default=0)  # seconds of the database's clock
     next_seq = models.PositiveIntegerField(default=1)
-    attempts = models.PositiveIntegerField(default=0)  # interrupted ones
+    attempts = models.PositiveIntegerField(
+        _("interruptions"), default=0
+    )  # interrupted ones
     stop_requested = models.BooleanField(default=False)
     running_s = models.FloatField(default=0)  # of finished stretches
 
     # What hooks and tools keep, by namespace; see `ai_assistant.hooks.state`.
-    state_values = models.JSONField(default=dict, blank=True)
+    state_values = models.JSONField(
+        _("state of hooks and tools"), default=dict, blank=True
+    )
     state_version = models.PositiveIntegerField(default=0)
     state_data = models.JSONField(default=list, blank=True)  # namespaces made of data
     hook_errors = models.JSONField(
@@ -237,7 +255,7 @@ class Run(SentFields):
         )
 
     def __str__(self) -> str:
-        return f"{self.id} ({self.state})"
+        return f"{self.id} ({self.get_state_display()})"
 
     @property
     def is_stopping(self) -> bool:

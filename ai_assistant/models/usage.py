@@ -43,24 +43,26 @@ class UsageLedger(models.Model):
         verbose_name=_("user"),
         db_index=False,
     )
-    step_index = models.PositiveIntegerField(default=0)
+    step_index = models.PositiveIntegerField(_("step"), default=0)
     epoch = models.PositiveIntegerField(default=0)  # a call repeated after a crash
-    profile = models.CharField(max_length=100, blank=True)
+    profile = models.CharField(_("profile"), max_length=100, blank=True)
     model = models.CharField(_("model"), max_length=200, blank=True)
-    state = models.CharField(max_length=16, choices=State, default=State.RESERVED)
+    state = models.CharField(
+        _("state"), max_length=16, choices=State, default=State.RESERVED
+    )
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
     usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
     output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
-    cached_tokens = models.PositiveIntegerField(default=0)
-    reasoning_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(_("cached tokens"), default=0)
+    reasoning_tokens = models.PositiveIntegerField(_("reasoning tokens"), default=0)
     cost_usd = models.DecimalField(
         _("cost in USD"), max_digits=14, decimal_places=8, null=True, blank=True
     )  # None: no price is known
     # Digests of the texts that it suggested: whoever sends one has not typed it.
     suggested = models.JSONField(default=list, blank=True)
     created_at = DatabaseTimeField(_("time"), auto_now_add=True)
-    settled_at = models.DateTimeField(null=True, blank=True)
+    settled_at = models.DateTimeField(_("settled"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("model call")

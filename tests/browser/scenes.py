@@ -4,7 +4,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser import agent_scenes, approval_scenes, panel_scenes, undo_scenes
+from tests.browser import (
+    agent_scenes,
+    approval_scenes,
+    page_scenes,
+    panel_scenes,
+    undo_scenes,
+)
 from tests.browser.panel import Panel
 from tests.model_server.scripts import call, status, text
 
@@ -119,43 +125,6 @@ SCRIPTS: dict[str, list[Any]] = {
         [text("Three drafts could be published; the **survey** has no questions.")]
     ],
     "followups": [[text(TABLE), call("suggest_followups", {"items": FOLLOWUPS})]],
-    "filled": [
-        [
-            call(
-                "fill_form",
-                {
-                    "values": {"title": "About you", "questionnaire": 2},
-                    "inlines": {
-                        "questions": [
-                            {"type": 1, "name": "nickname", "text": "Your nickname?"}
-                        ]
-                    },
-                },
-            )
-        ],
-        [text("I have filled in the form. Look at it, and save.")],
-    ],
-    "tour": [
-        [
-            call(
-                "show_tour",
-                {
-                    "steps": [
-                        {
-                            "text": "Filter the list by its status here.",
-                            "selector": "#changelist-filter h2, #changelist-filter",
-                        },
-                        {
-                            "text": "Then add a new one.",
-                            "selector": "#id_title",
-                            "view_name": "admin:questionnaires_questionnaire_add",
-                        },
-                    ]
-                },
-            )
-        ],
-        [text("I show you where. Press Next to go on.")],
-    ],
     "approval": [
         [
             text("Section 3 is called “About you”. This gives it the new title."),
@@ -189,7 +158,8 @@ SCRIPTS: dict[str, list[Any]] = {
 }
 
 
-SCRIPTS |= approval_scenes.SCRIPTS | undo_scenes.SCRIPTS | agent_scenes.SCRIPTS
+SCRIPTS |= approval_scenes.SCRIPTS | undo_scenes.SCRIPTS
+SCRIPTS |= agent_scenes.SCRIPTS | page_scenes.SCRIPTS
 
 
 def empty(panel: Panel) -> None:
@@ -246,18 +216,6 @@ def plan_twice(panel: Panel) -> None:
 def followups(panel: Panel) -> None:
     panel.ask("Which drafts could be published?")
     panel.page.locator(".aia-followups").wait_for()
-
-
-def filled(panel: Panel) -> None:
-    panel.goto("/admin/questionnaires/section/add/")
-    panel.ask("Fill in a title and a question for the nickname.")
-    panel.wait_done()
-    panel.page.locator(".aia-filling").wait_for()
-
-
-def tour(panel: Panel) -> None:
-    panel.ask_and_wait("How do I make a questionnaire?")
-    panel.page.locator(".aia-tour").wait_for()
 
 
 def failed_call(panel: Panel) -> None:
@@ -354,17 +312,19 @@ SAME_SCRIPT = {
     "signed-out": "done",
     **approval_scenes.SAME,
     **panel_scenes.SAME,
+    **page_scenes.SAME,
 }
 SCENES: tuple[Scene, ...] = (
     *(empty, empty_awaits, empty_written, thinking, reasoning, streaming, progress),
     *(done, failed_call, approval),
     *(destructive, denied, question, stopped, error, error_key, limited, offline),
     *(unsent, conversations, closed, closed_at_work, signed_out, plan, plan_twice),
-    *(followups, filled, tour),
+    followups,
     *approval_scenes.SCENES,
     *panel_scenes.SCENES,
     *undo_scenes.SCENES,
     *agent_scenes.SCENES,
+    *page_scenes.SCENES,
 )
 
 SIGNED_IN_ANEW = (signed_out,)  # which ends a session: not that of the others

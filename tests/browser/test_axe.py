@@ -41,8 +41,8 @@ FADED = """async () => {
   await Promise.allSettled(fades.map((one) => one.finished));
 }"""
 SCENE_S = 30  # at most, on a busy machine
-# Of Django's own: its filters and their links, its search, the lists to choose from.
-OF_DJANGO = ("#changelist-filter", "#changelist-search", ".selector")
+# Of Django's own: its filters and their links, and its search.
+OF_DJANGO = ("#changelist-filter", "#changelist-search")
 FLOATING = (scenes.empty, scenes.done, scenes.approval, scenes.error)
 ON_PHONE = (scenes.empty, scenes.done, scenes.approval, scenes.question, scenes.closed)
 

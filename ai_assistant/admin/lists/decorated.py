@@ -10,11 +10,10 @@ from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth import get_user_model
 from django.core.paginator import Paginator
 from django.db.models import QuerySet, Sum
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.admin.base import ReadOnlyAdmin
@@ -52,13 +51,6 @@ class ListedAdmin(ReadOnlyAdmin):
 
     class Media:
         css: ClassVar = {"all": ("ai_assistant/pages.css",)}
-
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Name the list by what it holds: Django's own title is about choosing one."""
-        title = {"title": capfirst(self.opts.verbose_name_plural)}
-        return super().changelist_view(request, {**title, **(extra_context or {})})
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         """Let the rows of a page get what it needs, in one query for each thing."""

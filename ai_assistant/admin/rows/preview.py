@@ -102,6 +102,8 @@ class TriedCommandAdmin(PreviewedAdmin):
         """Return what would be sent for the line that is tried."""
         fields = {one.name for one in self.opts.fields}
         given = {name: value for name, value in values.items() if name in fields}
+        if not given.get("text"):
+            return []
         row = PromptCommand(**given)
         command = command_of_row(row)
         if problem := schema_problem(command):

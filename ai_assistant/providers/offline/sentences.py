@@ -92,8 +92,9 @@ def count_by(match: re.Match[str], done: list[Outcome], page: Page) -> Reply:
 
 def counted(outcome: Outcome, many: str, where: str) -> Reply:
     number = outcome.data["rows"][0]["count"]
-    verb = "is" if number == 1 else "are"
-    return Reply(text=f"There {verb} **{number}** {many}{where}.")
+    if number == 1:
+        return Reply(text=f"There is **1** {_one_of(many)}{where}.")
+    return Reply(text=f"There are **{number}** {many}{where}.")
 
 
 # --- models ---
@@ -256,8 +257,12 @@ def known_models(done: list[Outcome]) -> list[tuple[set[str], str]] | None:
 
 def _names(listed: dict[str, Any]) -> set[str]:
     many = listed["name"].lower()
-    one = f"{many[:-3]}y" if many.endswith("ies") else many.removesuffix("s")
-    return {many, one, listed["model"].rpartition(".")[2]}
+    return {many, _one_of(many), listed["model"].rpartition(".")[2]}
+
+
+def _one_of(many: str) -> str:
+    """Return what one of many is called, as English mostly has it."""
+    return f"{many[:-3]}y" if many.endswith("ies") else many.removesuffix("s")
 
 
 def _fields(done: list[Outcome]) -> list[dict[str, Any]] | None:

@@ -39,7 +39,7 @@ def say(db, settings, admin_user):
     ("wish", "answer"),
     [
         ("How many books are there?", "There are **3** books."),
-        ("please count authors", "There is **1** authors."),
+        ("please count authors", "There is **1** author."),
         ("count the books by status", "| Status | Count |\n| --- | --- |\n| New | 3 |"),
         (
             "search books for poems",

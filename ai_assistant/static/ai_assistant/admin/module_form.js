@@ -1,4 +1,4 @@
-/* The form of a module: say at once which pages and API operations its fields are for. */
+/* The form of a module: say at once what its fields are for, and name icons. */
 
 (() => {
   const WAIT_MS = 300;
@@ -75,6 +75,14 @@
     keepOperations();
   };
 
+  // Django names the icons above its lists to choose from, of which none has a role.
+  const nameIcons = () => {
+    for (const icon of document.querySelectorAll(".search-label-icon[aria-label]")) {
+      icon.setAttribute("role", "img");
+    }
+  };
+
+  window.addEventListener("load", () => setTimeout(nameIcons));
   if (document.readyState === "loading") {
     document.addEventListener("DOMContentLoaded", begin);
   } else {

@@ -1,0 +1,47 @@
+"""A person looks at what the model is told, sends it, and nothing happens by it."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.panel import Panel
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call, text
+from tests.servers.oracle import Oracle
+
+PATH = "/admin/wiki/page/1/change/"
+ASKED = "Rename this chapter. [[script:dry-walk]]"
+RENAME = {"model": "wiki.page", "id": 1, "values": {"title": "Renamed dry"}}
+STORED = """SELECT (SELECT count(*) FROM ai_assistant_conversation) AS conversations,
+  (SELECT count(*) FROM ai_assistant_message) AS messages,
+  (SELECT count(*) FROM ai_assistant_run) AS runs,
+  (SELECT count(*) FROM ai_assistant_toolcall) AS calls,
+  (SELECT title FROM wiki_page WHERE id = 1) AS title"""
+
+
+@pytest.mark.row("B02")
+def test_what_is_told_is_sent_and_its_calls_are_only_proposed(
+    tab: Panel, model: ModelServerProcess, oracle: Oracle
+) -> None:
+    model.script("dry-walk", [[text("I would."), call("change_object", RENAME)]])
+    page, content = tab.page, tab.page.locator("#content")
+    before = oracle.rows(STORED)
+
+    tab.goto("/admin/ai_assistant/")
+    content.get_by_role("link", name="What the model is told").click()
+    page.fill("#id_path", PATH)
+    page.fill("#id_text", ASKED)
+    with page.expect_navigation():
+        content.get_by_role("button", name="Show").click()
+    expect(content.get_by_role("heading", name="The prompt")).to_be_visible()
+    expect(content).to_contain_text("Nothing has been sent.")
+    assert [one for one in model.requests() if "dry-walk" in str(one)] == []
+
+    with page.expect_navigation():
+        content.get_by_role("button", name="Send it as a dry run").click()
+    reply = content.locator("section", has_text="says first")
+    expect(reply).to_contain_text("I would.")
+    expect(reply.locator("details")).to_contain_text("change_object")
+    expect(reply.locator("details")).to_contain_text("Renamed dry")
+    (sent,) = [one for one in model.requests() if "dry-walk" in str(one)]
+    assert sent["messages"][-1]["content"] == ASKED
+    assert oracle.rows(STORED) == before
