@@ -61,37 +61,30 @@ def rows_since(
     return list(reversed(newest))
 
 
-def object_changed_since(
-    model: Any,
-    key: str,
-    parts: Parts,
-    *,
-    moment: datetime,
-    user_id: UserKey,
-) -> bool:
+def who_changed_object(
+    model: Any, key: str, parts: Parts, *, moment: datetime
+) -> set[UserKey | None]:
     """
-    Return whether a run for the user has changed an object after `moment`; one query.
+    Return for which users a run has changed an object after `moment`; one query.
 
-    `parts` are the tables whose rows belong to it, with the column that names it.
+    `parts` are the tables whose rows belong to it, with the column that names it. A
+    user who is gone is None.
     """
     condition = Q(model__in=tables_of(model), object_id=key)
-    return RowChange.objects.filter(
-        condition | _rows_naming(key, parts),
-        change_set__created_at__gt=moment,
-        change_set__user_id=user_id,
-    ).exists()
+    return _users_of(condition | _rows_naming(key, parts), moment)
 
 
-def model_changed_since(
-    model: Any, parts: Parts, *, moment: datetime, user_id: UserKey
-) -> bool:
-    """Return whether a run for the user has changed such objects after `moment`."""
+def who_changed_model(
+    model: Any, parts: Parts, *, moment: datetime
+) -> set[UserKey | None]:
+    """Return for which users a run has changed such objects after `moment`."""
     tables = [*tables_of(model), *(table for table, _attname in parts)]
-    return RowChange.objects.filter(
-        model__in=tables,
-        change_set__created_at__gt=moment,
-        change_set__user_id=user_id,
-    ).exists()
+    return _users_of(Q(model__in=tables), moment)
+
+
+def _users_of(condition: Q, moment: datetime) -> set[UserKey | None]:
+    rows = RowChange.objects.filter(condition, change_set__created_at__gt=moment)
+    return set(rows.values_list("change_set__user_id", flat=True).distinct())
 
 
 def tables_of(model: Any) -> list[str]:

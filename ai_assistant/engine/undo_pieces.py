@@ -26,6 +26,7 @@ from ai_assistant.engine.accounting.audit import change_undone
 from ai_assistant.engine.accounting.history import write_history
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.snapshots import keep_snapshots, left_differing
+from ai_assistant.engine.storage.notifications import ring_pages
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.engine.undo_snapshots import plan_of, roll_back
 from ai_assistant.engine.undo_stops import check_goes_on, is_stopped
@@ -146,6 +147,8 @@ def _carry_out(
     change = store_as(_new_change_set(begun, user), recorder)
     if change is not None:
         keep_snapshots(change, wholes)
+    if run is not None and recorder.rows:
+        ring_pages(run)
     same = begun.same if begun.change is None else []
     done = [part for row in (*work, *same) for part in row.restored]
     _mark(sets, None if piece.is_last else of_objects(done), change)

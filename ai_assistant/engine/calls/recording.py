@@ -14,6 +14,7 @@ from ai_assistant.changes.capture.store import store
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.snapshots import Keeper
+from ai_assistant.engine.storage.notifications import ring_pages
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.run import Run
 from ai_assistant.text.redaction.redact import redact
@@ -72,3 +73,5 @@ def kept_changes(
             check(recorder)
         check_rows_free(recorder.rows, run)
         keeper.keep(store(recorder, run, call, user))
+        if recorder.rows:
+            ring_pages(run)

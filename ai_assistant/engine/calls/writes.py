@@ -37,6 +37,7 @@ from ai_assistant.engine.calls.write_limit import within_limit
 from ai_assistant.engine.interrupts.approval import approved_of
 from ai_assistant.engine.lifecycle.object_lock import check_rows_free
 from ai_assistant.engine.snapshots import Keeper
+from ai_assistant.engine.storage.notifications import ring_pages
 from ai_assistant.engine.storage.units import in_tool_thread, is_transient, read_again
 from ai_assistant.exceptions import Differs, Refused, ToolFailed
 from ai_assistant.models.call import ToolCall
@@ -159,6 +160,8 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
                 _check_as_shown(shown, recorder)
             check_rows_free(recorder.rows, attempt.run)
             keeper.keep(store(recorder, attempt.run, attempt.call, context.user))
+            if recorder.rows:
+                ring_pages(attempt.run)
         return result
 
     try:

@@ -13,11 +13,13 @@ import hashlib
 import logging
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
+from django.db import transaction
 
 from ai_assistant import conf
 from ai_assistant.engine.storage.eventlog import StoredEvent
@@ -27,11 +29,14 @@ from ai_assistant.engine.storage.listeners import (
     listeners,
     process_mark,
 )
+from ai_assistant.models.run import Run
 from ai_assistant.types import UserKey
 
 logger = logging.getLogger("ai_assistant")
 
 EXECUTOR_CHANNEL = "ai_assistant"  # on which `runworker` listens
+
+PAGES = "aia.pages"  # the group of all open pages, and what is said to it
 
 QUEUE = 1000  # messages that may wait for a slow layer
 SEND_TIMEOUT_S = 2.0
@@ -158,6 +163,26 @@ def ring_from_thread(group: str, run_id: UUID) -> None:
         async_to_sync(_ring_now)(group, run_id)
     except Exception as error:  # noqa: BLE001 - any layer, any failure
         logger.debug("channel layer failed: %s", error)
+
+
+def ring_pages(run: Run) -> None:
+    """
+    Notify the open pages, once a transaction of `run` is over, that rows have changed.
+
+    Those of its own conversation learn it by its events.
+    """
+    message = {"type": PAGES, "of": group_name(run.user_id, run.conversation_id)}
+    transaction.on_commit(partial(_send_from_thread, PAGES, message))
+
+
+def _send_from_thread(group: str, message: dict[str, Any]) -> None:
+    if home.loop is not None and home.is_there:
+        home.loop.call_soon_threadsafe(send, group, message)
+    elif has_others(get_channel_layer()):
+        try:
+            async_to_sync(_send)(group, message, group=True)
+        except Exception as error:  # noqa: BLE001 - any layer, any failure
+            logger.debug("channel layer failed: %s", error)
 
 
 def _ring_at_home(group: str, run_id: UUID) -> None:

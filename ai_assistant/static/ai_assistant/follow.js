@@ -110,6 +110,7 @@ const followList = (page) => {
     if (name !== OWN[0]) setHidden(`#changelist-form [name="${name}"]`, value);
   }
   followTexts(page, "#changelist-filter a, .paginator, #toolbar .quiet");
+  followTexts(page, "#changelist-filter ul"); // values that came or went
   return true;
 };
 
@@ -248,7 +249,7 @@ const followForm = (page) => {
     page,
     "#content .readonly, #content > :is(h1, h2), .titles > *, .breadcrumbs"
   );
-  followTexts(page, "#change-history td, #change-history tbody");
+  followTexts(page, "#change-history"); // also the first entry, which has no table yet
   return true;
 };
 

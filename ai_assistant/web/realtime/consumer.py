@@ -255,6 +255,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
         await self._leave()
         self.group = notifications.group_name(user.pk, hello.conversation_id)
         await listeners().join(self.group, self)
+        await listeners().join(notifications.PAGES, self)
         panel = await in_db(bare_panel, user, hello.path)
         panel.page.opened = hello.opened
         if self.is_closed:  # meanwhile, by the guard
@@ -271,6 +272,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
             await pump.stop()
         group, self.group = self.group, ""
         if group:
+            await listeners().leave(notifications.PAGES, self)
             await listeners().leave(group, self)
 
     def _give_up(self) -> None:
@@ -282,8 +284,10 @@ class PanelConsumer(AsyncWebsocketConsumer):
         await self.send(text_data=json.dumps(frame, ensure_ascii=False))
 
     def hear(self, message: dict[str, Any]) -> None:
-        """Take what is said to all who look on at the conversation."""
-        if self.pump is not None:
+        """Take what is said to all who look on at the conversation, or to all pages."""
+        # Its own conversation tells the page of its changes itself.
+        is_own = message.get("of") == self.group
+        if self.pump is not None and not is_own:
             self.pump.follower.hear(message)
 
 

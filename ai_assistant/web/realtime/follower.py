@@ -11,6 +11,7 @@ from django.db import Error as DatabaseFailure
 
 from ai_assistant import conf
 from ai_assistant.engine.lifecycle.writer import Pace
+from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.frames import frames_of
 from ai_assistant.render.html.live.projection import Projection
@@ -32,6 +33,7 @@ class Follower:
 
     def __init__(self) -> None:
         self.look = True
+        self.looks_at_page = False  # what it shows was changed elsewhere, maybe
         self._live: list[dict[str, Any]] = []
         self._stored: list[dict[str, Any]] = []
         self._news = asyncio.Event()
@@ -65,6 +67,9 @@ class Follower:
             self._news.set()
         elif kind == "aia.wake":
             self.wake()
+        elif kind == notifications.PAGES:
+            self.looks_at_page = True
+            self._news.set()
 
     def take(self) -> list[dict[str, Any]]:
         """Hand out the live text that has come."""
@@ -187,6 +192,9 @@ class Pump:
             ops += await in_db(self.projection.catch_up)
             if self.projection.is_gone:
                 self._on_failure()  # a new connection is told why there is nothing
+        if self.follower.looks_at_page:
+            self.follower.looks_at_page = False
+            ops += await in_db(self.projection.stale_ops)
         for frame in frames:
             self.projection.live(frame)
         if self.projection.texts.waiting_chars > POOL_CHARS:

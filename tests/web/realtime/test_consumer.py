@@ -5,12 +5,14 @@ from uuid import uuid4
 
 import pytest
 from channels.layers import get_channel_layer
+from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 
 from ai_assistant.engine.storage import listeners, notifications
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.models import Run
+from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.run import RunState
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.web.realtime import consumer
@@ -466,3 +468,63 @@ class TestPump:
 def _key(socket: Socket) -> str:
     cookies = dict(socket.scope["headers"])[b"cookie"].decode()
     return cookies.partition("=")[2]
+
+
+SECTION = "questionnaires.section"
+
+
+def changed_by(run) -> None:
+    """Let `run` have changed section 7."""
+    with transaction.atomic():
+        change_set = ChangeSet.objects.create(run=run, user_id=run.user_id)
+        RowChange.objects.create(
+            change_set=change_set, order=0, model=SECTION, object_id="7"
+        )
+        notifications.ring_pages(run)
+
+
+def let_view(user) -> None:
+    user.user_permissions.add(Permission.objects.get(codename="view_section"))
+
+
+@pytest.fixture
+def look(signed_in, people, monkeypatch):
+    """Open the page of a section, beside a conversation of Bob's."""
+
+    async def make(section: int) -> Socket:
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(notifications.home, "loop", loop)
+        own = await in_db(ask, people["bob"], "Mine")
+        socket = await signed_in("bob")
+        path = f"/admin/questionnaires/section/{section}/change/"
+        await socket.hello(own, path=path, opened="1000")
+        assert "Mine" in text_of(await socket.frame())
+        return socket
+
+    return make
+
+
+class TestPages:
+    async def test_page_is_told_of_what_anothers_run_has_changed(
+        self, look, run, people
+    ):
+        await in_db(let_view, people["bob"])
+        socket = await look(7)
+
+        await in_db(changed_by, run)
+
+        ((name, bar),) = (await socket.frame())["tell"]
+        assert (name, bar.startswith("aia-stale:")) == ("stale", True)
+
+    @pytest.mark.parametrize(("section", "may_view"), [(8, True), (7, False)])
+    async def test_page_of_another_object_or_one_that_may_not_be_seen_is_not(
+        self, look, run, people, section, may_view
+    ):
+        if may_view:
+            await in_db(let_view, people["bob"])
+        socket = await look(section)
+
+        await in_db(changed_by, run)
+        await asyncio.sleep(0.5)
+
+        assert await socket.is_silent()

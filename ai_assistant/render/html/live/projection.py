@@ -132,7 +132,7 @@ class Projection:
         last = self._run(conversation, self.run_id)
         left = self._queued(without_begun(queued, last))
         summed = self._summed(conversation)
-        return [*ops, *summed, *left, *self._stale()]
+        return [*ops, *summed, *left, *self.stale_ops()]
 
     def catch_up(self) -> list[Op]:
         """Return what has happened since the last call."""
@@ -177,7 +177,7 @@ class Projection:
             ops += [["tell", "changed", changed_objects(run)] for run in changes]
         if last.pk in changes:
             ops.append(self._offered(changes[last.pk]))
-        return [*ops, *self._stale()] if ops else []
+        return [*ops, *self.stale_ops()] if ops else []
 
     def _queued(self, entry: Entry) -> list[Op]:
         """Return how what waits is drawn, if that is not as it was."""
@@ -343,13 +343,13 @@ class Projection:
         if listed == self._changed:
             return []
         self._changed = listed
-        return [listed, ["tell", "changed", changed_objects(run.pk)], *self._stale()]
+        return [listed, ["tell", "changed", changed_objects(run.pk)], *self.stale_ops()]
 
     def _listed(self, run_id: UUID, changes: Entry | None) -> Op:
         html = fragment("changes", entry={"changes": changes}, panel=self.panel)
         return ["innerMorph", f"r-{run_id}-changes", html]
 
-    def _stale(self) -> list[Op]:
+    def stale_ops(self) -> list[Op]:
         """Return how the page says that its object is not what it shows any more."""
         path, opened = self.panel.page.path, self.panel.page.opened
         bar = bar_of(path)

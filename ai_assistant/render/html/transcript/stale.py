@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from django.contrib.auth import get_permission_codename
+
 from ai_assistant.changes.capture.images import object_id
-from ai_assistant.changes.staleness import model_changed_since, object_changed_since
+from ai_assistant.changes.staleness import who_changed_model, who_changed_object
 from ai_assistant.changes.values import label, meta
 from ai_assistant.context.page import SitePage, find_page
+from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.types import UserKey
 
@@ -41,9 +44,10 @@ def bar_of(path: str) -> StaleBar | None:
 
 def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     """
-    Return whether an assistant of the user has changed the rows since `opened`.
+    Return whether an assistant has changed the rows since `opened`.
 
-    That is a moment in milliseconds; nothing is known of a page without one.
+    That is a moment in milliseconds; nothing is known of a page without one. Of changes
+    of others only who may view such rows is told: the path is what the browser says.
     """
     page = _page_of_rows(path)
     if page is None or not _is_moment(opened):
@@ -52,11 +56,20 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
     moment = datetime.fromtimestamp(int(opened) / 1000, UTC)
     parts = set(_parts(page.model_admin))
     if page.info.action == LIST:
-        return model_changed_since(model, parts, moment=moment, user_id=user_id)
-    key = value_or("", lambda: _key(page))
-    return bool(key) and object_changed_since(
-        model, key, parts, moment=moment, user_id=user_id
-    )
+        changers = who_changed_model(model, parts, moment=moment)
+    else:
+        key = value_or("", lambda: _key(page))
+        changers = (
+            who_changed_object(model, key, parts, moment=moment) if key else set()
+        )
+    return user_id in changers or (bool(changers) and _may_view(model, user_id))
+
+
+def _may_view(model: Any, user_id: UserKey) -> bool:
+    user = fresh_user(user_id)
+    names = (get_permission_codename(one, meta(model)) for one in ("view", "change"))
+    label_ = meta(model).app_label
+    return user is not None and any(user.has_perm(f"{label_}.{name}") for name in names)
 
 
 def _page_of_rows(path: str) -> SitePage | None:
