@@ -147,8 +147,8 @@ def _carry_out(
     change = store_as(_new_change_set(begun, user), recorder)
     if change is not None:
         keep_snapshots(change, wholes)
-    if run is not None and recorder.rows:
-        ring_pages(run)
+    if run is not None:
+        ring_pages(run, (row.label for row in recorder.rows))
     same = begun.same if begun.change is None else []
     done = [part for row in (*work, *same) for part in row.restored]
     _mark(sets, None if piece.is_last else of_objects(done), change)

@@ -73,5 +73,4 @@ def kept_changes(
             check(recorder)
         check_rows_free(recorder.rows, run)
         keeper.keep(store(recorder, run, call, user))
-        if recorder.rows:
-            ring_pages(run)
+        ring_pages(run, (row.label for row in recorder.rows))

@@ -160,8 +160,7 @@ def carry_out_write(attempt: Attempt, ready: RunContext) -> Outcome | Differs:
                 _check_as_shown(shown, recorder)
             check_rows_free(recorder.rows, attempt.run)
             keeper.keep(store(recorder, attempt.run, attempt.call, context.user))
-            if recorder.rows:
-                ring_pages(attempt.run)
+            ring_pages(attempt.run, (row.label for row in recorder.rows))
         return result
 
     try:

@@ -12,7 +12,7 @@ import contextvars
 import hashlib
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -165,13 +165,17 @@ def ring_from_thread(group: str, run_id: UUID) -> None:
         logger.debug("channel layer failed: %s", error)
 
 
-def ring_pages(run: Run) -> None:
+def ring_pages(run: Run, tables: Iterable[str]) -> None:
     """
     Notify the open pages, once a transaction of `run` is over, that rows have changed.
 
-    Those of its own conversation learn it by its events.
+    `tables` are the labels of their models. Pages of the run's own conversation learn
+    it by its events.
     """
-    message = {"type": PAGES, "of": group_name(run.user_id, run.conversation_id)}
+    group = group_name(run.user_id, run.conversation_id)
+    if not (changed := sorted(set(tables))):
+        return
+    message = {"type": PAGES, "of": group, "tables": changed}
     transaction.on_commit(partial(_send_from_thread, PAGES, message))
 
 

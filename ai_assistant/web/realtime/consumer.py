@@ -32,12 +32,13 @@ from ai_assistant.engine.storage.listeners import listeners
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.render.html.transcript.stale import tables_shown
 from ai_assistant.request_context import outliving
 from ai_assistant.safety.identity.permissions import fresh_user, may_view
 from ai_assistant.safety.identity.session import session_store
 from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.types import UserKey
-from ai_assistant.web.panel.panel import bare_panel
+from ai_assistant.web.panel.panel import Panel, bare_panel
 from ai_assistant.web.realtime.follower import Pump
 
 
@@ -176,6 +177,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
         """Admit who may see the assistant; else say why, by the close code."""
         self.pump: Pump | None = None
         self.group = ""
+        self.tables: frozenset[str] = frozenset()  # labels of what the page shows
         self.bad_frames = 0
         self.is_closed = False
         # Not by the middlewares of Channels, which hold five times as much for a tab.
@@ -256,7 +258,7 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self.group = notifications.group_name(user.pk, hello.conversation_id)
         await listeners().join(self.group, self)
         await listeners().join(notifications.PAGES, self)
-        panel = await in_db(bare_panel, user, hello.path)
+        panel, self.tables = await in_db(_page_of, user, hello.path)
         panel.page.opened = hello.opened
         if self.is_closed:  # meanwhile, by the guard
             return
@@ -285,10 +287,19 @@ class PanelConsumer(AsyncWebsocketConsumer):
 
     def hear(self, message: dict[str, Any]) -> None:
         """Take what is said to all who look on at the conversation, or to all pages."""
-        # Its own conversation tells the page of its changes itself.
-        is_own = message.get("of") == self.group
-        if self.pump is not None and not is_own:
+        if self.pump is not None and not self._is_of_others(message):
             self.pump.follower.hear(message)
+
+    def _is_of_others(self, message: dict[str, Any]) -> bool:
+        """Return whether a message to all pages is about rows that this one has not."""
+        if message["type"] != notifications.PAGES:
+            return False
+        # Its own conversation tells the page of its changes itself.
+        return message["of"] == self.group or self.tables.isdisjoint(message["tables"])
+
+
+def _page_of(user: Any, path: str) -> tuple[Panel, frozenset[str]]:
+    return bare_panel(user, path), tables_shown(path)
 
 
 def _hello_of(said: dict[str, Any]) -> Hello:

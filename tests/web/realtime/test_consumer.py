@@ -473,14 +473,14 @@ def _key(socket: Socket) -> str:
 SECTION = "questionnaires.section"
 
 
-def changed_by(run) -> None:
-    """Let `run` have changed section 7."""
+def changed_by(run, table=SECTION) -> None:
+    """Let `run` have changed section 7, and say that it was a row of `table`."""
     with transaction.atomic():
         change_set = ChangeSet.objects.create(run=run, user_id=run.user_id)
         RowChange.objects.create(
             change_set=change_set, order=0, model=SECTION, object_id="7"
         )
-        notifications.ring_pages(run)
+        notifications.ring_pages(run, [table])
 
 
 def let_view(user) -> None:
@@ -516,15 +516,18 @@ class TestPages:
         ((name, bar),) = (await socket.frame())["tell"]
         assert (name, bar.startswith("aia-stale:")) == ("stale", True)
 
-    @pytest.mark.parametrize(("section", "may_view"), [(8, True), (7, False)])
+    @pytest.mark.parametrize(
+        ("section", "may_view", "table"),
+        [(8, True, SECTION), (7, False, SECTION), (7, True, "auth.group")],
+    )
     async def test_page_of_another_object_or_one_that_may_not_be_seen_is_not(
-        self, look, run, people, section, may_view
+        self, look, run, people, section, may_view, table
     ):
         if may_view:
             await in_db(let_view, people["bob"])
         socket = await look(section)
 
-        await in_db(changed_by, run)
+        await in_db(changed_by, run, table)
         await asyncio.sleep(0.5)
 
         assert await socket.is_silent()

@@ -8,7 +8,11 @@ from typing import Any
 from django.contrib.auth import get_permission_codename
 
 from ai_assistant.changes.capture.images import object_id
-from ai_assistant.changes.staleness import who_changed_model, who_changed_object
+from ai_assistant.changes.staleness import (
+    tables_of,
+    who_changed_model,
+    who_changed_object,
+)
 from ai_assistant.changes.values import label, meta
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.safety.identity.permissions import fresh_user
@@ -63,6 +67,15 @@ def is_stale(path: str, opened: str, user_id: UserKey) -> bool:
             who_changed_object(model, key, parts, moment=moment) if key else set()
         )
     return user_id in changers or (bool(changers) and _may_view(model, user_id))
+
+
+def tables_shown(path: str) -> frozenset[str]:
+    """Return the labels of the models whose rows a page shows; none of other pages."""
+    page = _page_of_rows(path)
+    if page is None:
+        return frozenset()
+    parts = (table for table, _attname in _parts(page.model_admin))
+    return frozenset((*tables_of(page.model_admin.model), *parts))
 
 
 def _may_view(model: Any, user_id: UserKey) -> bool:
