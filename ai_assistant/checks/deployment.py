@@ -216,6 +216,13 @@ def check_database() -> Iterator[CheckMessage]:
             f"DATABASE_ROUTERS send the assistant's tables to {alias!r}.",
             "Keep the app 'ai_assistant' in the database 'default'.",
         )
+    if hasattr(connection, "set_tenant"):
+        yield problem(
+            "ai_assistant.E064",
+            "The database 'default' has a schema for each tenant, of which a run "
+            "knows none once its request has ended.",
+            "Give each tenant a site of its own with the assistant, or leave it out.",
+        )
     if connection.vendor == "sqlite":
         yield from _sqlite()
 

@@ -121,6 +121,11 @@ class ContextModule:
         the model: then nothing is written.
         """
 
+    @property
+    def validates(self) -> bool:
+        """Whether it has a `validate` of its own."""
+        return type(self).validate is not ContextModule.validate
+
     def get_label(self, context: RunContext) -> str:
         """Return what the panel calls this module."""
         return str(self.label)

@@ -40,6 +40,11 @@ class TestVendor:
             "| Use SQLite or PostgreSQL.",
         )
 
+    def test_schemas_of_tenants(self, monkeypatch, only):
+        monkeypatch.setattr(connections["default"], "set_tenant", print, raising=False)
+
+        assert only()[0] == "ai_assistant.E064"
+
     def test_elsewhere(self, settings, only):
         settings.DATABASE_ROUTERS = [f"{__name__}.Elsewhere"]
 

@@ -42,14 +42,13 @@ def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -
     check_unlocked(context.actions.locked, recorder.rows)
     is_own = getattr(tool.handler, "__module__", "").startswith(OWN)
     module = module_by_id(context.module, context.user)
-    validates = type(module).validate is not ContextModule.validate
-    if is_own and not validates:
+    if is_own and not module.validates:
         return
     stored = [obj for obj in shown_objects(recorder) if obj.kind != "delete"]
     try:
         if not is_own:
             _clean(stored)
-        if validates and recorder.rows:
+        if module.validates and recorder.rows:
             for root in _roots(module, context, stored):
                 module.validate(context, root)
     except ValidationError as error:

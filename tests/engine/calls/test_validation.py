@@ -136,6 +136,27 @@ class TestAggregate:
         assert "note: This cannot be." in played.calls[0].error
         assert columns(stock.lamp)["note"] != "wrong"
 
+    def test_nobody_is_asked_though_no_code_of_the_site_saves_it(self, stock, play):
+        """A Mark is saved by Django alone, so only its module makes a trial of it."""
+
+        class MarkRules(ContextModule):
+            matches = ["admin:warehouse_mark_*"]  # noqa: RUF012
+
+            def validate(self, context, root):
+                if root.name == "grey":
+                    raise ModelRetry("A mark has a colour.")
+
+        ai_assistant.register(MarkRules)
+        mark = Mark.objects.first()
+        given = {"model": "warehouse.mark", "id": mark.pk, "values": {"name": "grey"}}
+
+        played = play("change_object", page="/admin/warehouse/mark/", **given)
+
+        assert (played.interrupts, played.calls[0].error) == (
+            (),
+            "A mark has a colour.",
+        )
+
     def test_nothing_was_written(self, stock, play):
         tool_that(lambda: Mark.objects.filter(name="none").delete())
 

@@ -12,7 +12,12 @@ import sys
 import zlib
 from collections import Counter
 
-from tests.hosts.packages.environment import ROOT, install, site_names
+from tests.hosts.packages.environment import (
+    ROOT,
+    UnsupportedError,
+    install,
+    site_names,
+)
 from tests.thorough import commit
 
 SHARES = 6
@@ -41,6 +46,9 @@ def _run(name: str) -> Counter[str]:
     """Run the tests of a site; return how many have passed, failed and were skipped."""
     try:
         folder = install(name)
+    except UnsupportedError as error:
+        print(f"{name}: SKIPPED, {error}", flush=True)
+        return Counter(skipped=1)
     except subprocess.CalledProcessError:
         print(f"{name}: SKIPPED, its packages cannot be installed here", flush=True)
         return Counter(skipped=1)

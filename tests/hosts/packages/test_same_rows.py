@@ -144,6 +144,18 @@ def test_page_and_object_are_known(name, boss):
     assert names - set(items["object"]["fields"]) <= set(getattr(cases, "LINKS", ()))
 
 
+@pytest.mark.parametrize("address", getattr(cases, "OTHER_PAGES", ()))
+def test_other_admin_has_the_panel(address, boss, settings):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "ENABLED": True}
+    client = Client()
+    client.force_login(boss)
+
+    page = client.get(address)
+
+    assert page.status_code == 200
+    assert b'id="aia"' in page.content
+
+
 def says_nothing(change: ObjectChange) -> bool:
     """Return whether a card names an object, or a field, of which nothing changes."""
     same = [one for one in change.fields if not (one.before or one.after)]

@@ -66,7 +66,7 @@ def preview_bulk(
         if not form_changes_object(submitted):
             continue
         changed.append(submitted.obj)  # type: ignore[arg-type]
-        needs_trial = needs_trial or submitted.runs_site_code()
+        needs_trial = needs_trial or submitted.needs_trial(context)
         if len(previewed) < SHOWN:
             previewed.extend(object_changes(submitted))
             labels += [field.label for field in previewed[-1].fields]

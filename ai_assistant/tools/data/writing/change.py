@@ -53,7 +53,7 @@ def preview_create(
         model=submitted.access.label,
         objects=tuple(changes),
         total=len(changes),
-        needs_trial=submitted.runs_site_code(),
+        needs_trial=submitted.needs_trial(context),
     )
 
 
@@ -147,7 +147,7 @@ def preview_change(
         total=len(changes),
         related=tuple(part for cascade in cascades for part in cascade.related()),
         versions=versions(rows),
-        needs_trial=submitted.runs_site_code(),
+        needs_trial=submitted.needs_trial(context),
     )
 
 

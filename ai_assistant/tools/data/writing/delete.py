@@ -24,7 +24,7 @@ from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
 from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import listed_objects
-from ai_assistant.tools.data.writing.page_post import deletes_by_site_code
+from ai_assistant.tools.data.writing.page_post import deletion_needs_trial
 from ai_assistant.tools.data.writing.saving import delete_as_admin
 from ai_assistant.tools.data.writing.submission import posting_list
 from ai_assistant.types import RunContext, ToolResult
@@ -134,14 +134,14 @@ def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:
         related=cascade.related(),
         versions=versions(cascade.rows()),
         rows_argument="ids",
-        needs_trial=_needs_trial(access, cascade),
+        needs_trial=_needs_trial(context, access, cascade),
     )
 
 
-def _needs_trial(access: AdminAccess, cascade: Cascade) -> bool:
+def _needs_trial(context: RunContext, access: AdminAccess, cascade: Cascade) -> bool:
     page = access.at_object(cascade.objects[0].pk, "delete")
     models = {type(row) for row in cascade.rows()}
-    return deletes_by_site_code(page, models)
+    return deletion_needs_trial(context, page, models)
 
 
 def _checked(context: RunContext, model: str, ids: Ids) -> tuple[AdminAccess, Cascade]:

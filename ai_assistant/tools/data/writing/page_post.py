@@ -20,12 +20,14 @@ from django.db.models.signals import (
 from django.http import Http404
 
 from ai_assistant.exceptions import ToolFailed
+from ai_assistant.modules.resolve import module_of
 from ai_assistant.safety.policy.admin_pages import is_overridden, page_response
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.types import RunContext
 
 Formsets = list[Any]
 
@@ -165,10 +167,17 @@ def may_try_out(access: AdminAccess) -> bool:
     return getattr(access.model_admin, "assistant_tries_out", True) is not False
 
 
-def runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
-    """Return whether code of the site may write more as a valid page is saved."""
+def needs_trial(
+    context: RunContext, access: AdminAccess, form: Any, formsets: Formsets
+) -> bool:
+    """Return whether code of the site may write more as a page is saved, or refuse it."""
     if not may_try_out(access):
         return False
+    # Its module sees the whole object only once all is written.
+    return module_of(context).validates or _runs_site_code(access, form, formsets)
+
+
+def _runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
     if access.is_custom_page() or is_overridden(access.model_admin, *SAVING):
         return True
     if any(map(_saves_in_its_own_way, (form, *formsets))):
@@ -201,10 +210,16 @@ def _saves_in_its_own_way(form: Any) -> bool:
     )
 
 
-def deletes_by_site_code(access: AdminAccess, models: Iterable[Any]) -> bool:
-    """Return whether code of the site may do more as rows of `models` are deleted."""
+def deletion_needs_trial(
+    context: RunContext, access: AdminAccess, models: Iterable[Any]
+) -> bool:
+    """Return whether code of the site may do more as rows go, or keep them."""
     if not may_try_out(access):
         return False
+    return module_of(context).validates or _deletes_by_site_code(access, models)
+
+
+def _deletes_by_site_code(access: AdminAccess, models: Iterable[Any]) -> bool:
     if access.is_custom_page() or is_overridden(access.model_admin, *DELETING):
         return True
     return access.model.delete is not Model.delete or any(

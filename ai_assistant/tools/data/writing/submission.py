@@ -31,7 +31,7 @@ from ai_assistant.tools.data.writing.page_post import (
     Formsets,
     PagePost,
     can_watch,
-    runs_site_code,
+    needs_trial,
 )
 from ai_assistant.tools.data.writing.posting import (
     boolean_from_words,
@@ -39,6 +39,7 @@ from ai_assistant.tools.data.writing.posting import (
     post_form,
     post_values,
 )
+from ai_assistant.types import RunContext
 
 ID_WORDS = ("id", "pk")
 NOT_A_FIELD = {*ID_WORDS, DELETION_FIELD_NAME}  # in a row of an inline
@@ -46,9 +47,6 @@ MOST_ROWS = 200  # of one call, over all inlines
 ROWS_NAMED = 20
 
 Row = dict[str, Any]
-
-
-# --- the page ---
 
 
 @dataclass(kw_only=True, slots=True)
@@ -98,9 +96,9 @@ class FormSubmission:
         self.restore_untouched()
         return True
 
-    def runs_site_code(self) -> bool:
-        """Return whether code of the site may write more as it is saved."""
-        return runs_site_code(self.access, self.form, self.formsets)
+    def needs_trial(self, context: RunContext) -> bool:
+        """Return whether code of the site may write more as it is saved, or refuse it."""
+        return needs_trial(context, self.access, self.form, self.formsets)
 
     def take(self, form: Any, formsets: Formsets) -> None:
         """Take the forms as the page has bound them."""

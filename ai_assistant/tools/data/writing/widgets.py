@@ -176,6 +176,8 @@ def _chosen(widget: Any, value: Any, *, is_shown: bool) -> list[str]:
     is_list = isinstance(formatted, list | tuple)
     texts = [str(item) for item in (formatted if is_list else [formatted])]
     chosen = _offered(widget.choices, texts) if is_shown else texts
+    if is_shown and _has_chosen_only(widget):
+        chosen = [text for text in chosen if text]
     if widget.allow_multiple_selected:
         return chosen
     has_default = is_shown and not isinstance(widget, forms.RadioSelect)
@@ -207,9 +209,16 @@ def _offered_objects(choices: Any, texts: list[str]) -> list[str]:
 
 def _first_option(widget: Any) -> list[str]:
     """Return the option with which a list begins, which is what a browser takes."""
-    if isinstance(widget, AutocompleteMixin):  # it has the chosen ones only
-        return [] if getattr(widget, "is_required", False) else [""]
+    if isinstance(widget, AutocompleteMixin):
+        return [] if _has_chosen_only(widget) else [""]
     return [*_keys(widget.choices)][:1] if widget.choices else []
+
+
+def _has_chosen_only(widget: Any) -> bool:
+    """Return whether a list has no blank option, nor any that is not chosen."""
+    return isinstance(widget, AutocompleteMixin) and getattr(
+        widget, "is_required", False
+    )
 
 
 def _keys(choices: Any) -> Iterator[str]:

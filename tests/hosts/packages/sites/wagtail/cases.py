@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.wagtail.models import Choice, Poll
 
 POLL = "host.poll"
+OTHER_PAGES = ["/cms/"]
 CASES = {
     "add": add(
         POLL,
