@@ -84,42 +84,38 @@ const updateLimits = () => {
 
 // --- when something was said: how long ago within an hour, in full at the focus ---
 
-const HOUR_S = 3600;
 /** @type {WeakMap<HTMLTimeElement, string>} */
 const drawn = new WeakMap(); // the time of day
 
+/** @type {Intl.RelativeTimeFormat} */
+let format = null;
+
 /** @param {number} seconds */
 export const ago = (seconds) => {
-  const { lang } = document.documentElement;
-  /** @type {Intl.RelativeTimeFormatOptions} */
-  const options = { numeric: "auto", style: "short" };
-  const format = new Intl.RelativeTimeFormat(lang || undefined, options);
+  format ??= new Intl.RelativeTimeFormat(document.documentElement.lang || undefined, {
+    numeric: "auto",
+    style: "short"
+  });
   const minutes = Math.floor(seconds / 60);
   return minutes > 0 ? format.format(-minutes, "minute") : format.format(0, "second");
 };
 
 const updateTimes = () => {
   /** @type {NodeListOf<HTMLTimeElement>} */
-  const times = root.querySelectorAll("time[title]");
+  const times = root.querySelectorAll(".aia-msg time[title]");
   for (const time of times) {
-    const message = time.closest(".aia-msg");
-    if (!message) continue; // a card says until when it waits
     if (!drawn.has(time)) drawn.set(time, time.textContent);
     const seconds = (Date.now() - aheadMs - Date.parse(time.dateTime)) / 1000;
-    const said = seconds < HOUR_S ? ago(seconds) : drawn.get(time);
-    const text = message.matches(":focus-within") ? time.title : said;
+    const said = seconds < 3600 ? ago(seconds) : drawn.get(time);
+    const text = time.closest(".aia-msg:focus-within") ? time.title : said;
     if (time.textContent !== text) time.textContent = text;
   }
 };
 
-for (const name of ["focusin", "focusout"])
-  root.addEventListener(name, () => queueMicrotask(updateTimes));
-setInterval(updateTimes, 20_000);
-updateTimes();
-
 const tick = () => {
   updateDeadlines();
   updateLimits();
+  updateTimes();
   if (root.dataset.busy !== "run") return;
   /** @type {NodeListOf<HTMLElement>} */
   const elements = root.querySelectorAll("[aria-busy=true] [data-clock]");
@@ -134,10 +130,7 @@ const tick = () => {
 tick();
 setInterval(tick, 500);
 // What a frame draws anew has no seconds: they are there before it is seen.
-root.addEventListener("aia:frame", () => {
-  tick();
-  updateTimes();
-});
+root.addEventListener("aia:frame", tick);
 
 // The notice that an answer is awaited goes when it has ended, or waits itself.
 root.addEventListener("aia:frame", () => {
