@@ -1,6 +1,8 @@
 """Runs, their steps, and requests to stop a run."""
 
 import uuid
+import zlib
+from functools import lru_cache
 from typing import Any, Self
 
 from django.conf import settings
@@ -364,6 +366,28 @@ class StopRequest(models.Model):
         return f"{self.run_id} ({self.code})"
 
 
+class CompressedTextField(models.BinaryField):  # type: ignore[type-arg]
+    """A text that is compressed in its column: it is read whole, and never searched."""
+
+    def from_db_value(self, value: Any, *_args: object) -> str | None:
+        return None if value is None else zlib.decompress(bytes(value)).decode()
+
+    def get_db_prep_value(self, value: Any, *args: Any, **options: Any) -> Any:
+        packed = None if value is None else _compressed(value)
+        return super().get_db_prep_value(packed, *args, **options)
+
+    def to_python(self, value: Any) -> Any:
+        return value
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return str(self.value_from_object(obj))
+
+
+@lru_cache(maxsize=128)  # most parts of a prompt come again and again
+def _compressed(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "replace"), 1)
+
+
 class PromptText(models.Model):
     """
     The text of a part of a prompt, without secrets.
@@ -378,7 +402,7 @@ class PromptText(models.Model):
         db_index=False,
     )
     digest = models.CharField(max_length=32)  # hexadecimal
-    text = models.TextField()
+    text: "models.Field[str, str]" = CompressedTextField()
 
     class Meta:
         verbose_name = _("text of a prompt")

@@ -19,6 +19,7 @@ NOW = STATES[NAMES[-1]]
 VALUES = {
     "CharField": "x",
     "TextField": "x",
+    "BinaryField": "x",  # ours, of compressed texts
     "UUIDField": uuid.UUID(int=7),
     "DateField": date(2026, 1, 1),
     "DateTimeField": datetime(2026, 1, 1, tzinfo=UTC),

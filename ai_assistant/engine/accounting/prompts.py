@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 from django.db import connection
 
@@ -123,9 +124,12 @@ def record_prompt(run: Run, prompt: ShownPrompt) -> dict[str, JSON]:
 
 def _insert(run: Run, texts: Mapping[str, str]) -> None:
     """Store texts by their digests; those that are there already stay."""
-    field = PromptText._meta.get_field("conversation")
-    own = field.get_db_prep_save(run.conversation_id, connection)
-    arguments = [value for item in texts.items() for value in (own, *item)]
+    options: Any = PromptText._meta
+    owner, column = map(options.get_field, ("conversation", "text"))
+    own = owner.get_db_prep_save(run.conversation_id, connection)
+    arguments: list[Any] = []
+    for digest, text in texts.items():
+        arguments += (own, digest, column.get_db_prep_save(text, connection))
     with connection.cursor() as cursor:
         cursor.execute(INSERT.format(", ".join([ROW] * len(texts))), arguments)
 
