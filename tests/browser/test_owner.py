@@ -97,7 +97,9 @@ def test_site_is_set_up_in_the_admin_and_taken_elsewhere(  # noqa: PLR0915 - one
         assert "sk-" not in page.content()
     with subtests.test("a module for one model, with three tools"):
         owner.fill("module", name="chapters", pages="wiki.page", text=WORDS)
-        expect(page.locator(".aia-pages")).to_contain_text("page", ignore_case=True)
+        expect(page.locator("#aia-module-pages .aia-pages")).to_contain_text(
+            "page", ignore_case=True
+        )
         page.locator("#id_tools_from").select_option([*TOOLS])
         page.evaluate("SelectBox.move('id_tools_from', 'id_tools_to')")
         save(page)

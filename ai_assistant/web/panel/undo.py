@@ -182,9 +182,11 @@ def _done(
         page = "ai_assistant/undo_report_page.html"
         return own_page(request, page, drawn) if report else done(request)
     changes = changes_of_runs([undone.run_id]) if undone.run_id else {}
+    target = _target(request)
     context: dict[str, Any] = {
         "panel": panel,
         "run_id": undone.run_id,
+        "plan_of": f"{target.kind}-{target.id}",
         "entry": {"changes": changes.get(undone.run_id) if undone.run_id else None},
         "offer": None,
         "said": _said(undone),

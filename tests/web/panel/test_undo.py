@@ -113,6 +113,17 @@ class TestUndo:
         assert "data-aia-undo-all" not in html
         assert "3 changes undone" in html
 
+    def test_answer_takes_its_own_plan_away_and_no_other(self, browser, change):
+        ada, headers = browser("ada"), {"HX-Request": "true"}
+        page = ada.get(PATH, {"run": change.run_id}, headers=headers)
+        form = {"run": change.run_id, "digest": digest_of(page), "rest": "1"}
+
+        html = ada.post(PATH, form, headers=headers).content.decode()
+
+        own = f"run-{change.run_id}"
+        assert f'data-of="{own}"' in page.content.decode()
+        assert f"""oob="delete:#aia-undo-plan[data-of='{own}']\"""" in html
+
     def test_get_changes_nothing(self, browser, change):
         browser("ada").get(PATH, {"run": change.run_id, "do": "apply"})
 
