@@ -47,15 +47,16 @@ def navigation_result(context: RunContext, path: str, reported: JSON) -> dict[st
     report = reported if isinstance(reported, dict) else {}
     title = str(report.get("title", ""))[:TEXT_CHARS]
     arrived = replace(context, page=page_info(path, title))
+    page = find_page(path)
+    is_told = page is None or not is_withheld(page)
     result: dict[str, Any] = {
         "path": path,
+        **({"title": title} if is_told and title else {}),
         "page": [
             {"description": item.description, "value": item.value}
             for item in sent_items(collect_items(arrived).items, KeptChips())
         ],
     }
-    page = find_page(path)
-    is_told = page is None or not is_withheld(page)
     for name in ("messages", "errors"):
         texts = report.get(name) if is_told else None
         if texts and isinstance(texts, list):

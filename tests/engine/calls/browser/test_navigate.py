@@ -275,7 +275,7 @@ class TestThere:
 
         data = self.report(run, path, {"title": "Change group"})["data"]
 
-        assert data["path"] == path
+        assert (data["path"], data["title"]) == (path, "Change group")
         assert data["page"][1]["value"]["text"] == "editors"
 
     def test_messages_and_errors_of_the_page(self, going):
