@@ -53,6 +53,7 @@ def tool_that(write, **options):
     ai_assistant.tool(name="work", **options)(work)
 
 
+@pytest.mark.row("X08")
 class TestObjects:
     @pytest.mark.parametrize(
         ("values", "why"),
@@ -106,6 +107,7 @@ class Rules(ContextModule):
             raise ValidationError({"note": "This cannot be."})
 
 
+@pytest.mark.row("X08")
 class TestAggregate:
     @pytest.fixture(autouse=True)
     def rules(self, registered):

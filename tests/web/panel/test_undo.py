@@ -232,6 +232,7 @@ class TestManyRows:
 
 
 class TestBanner:
+    @pytest.mark.row("N04")
     def test_banner_offers_it_until_it_is_kept(self, browser, change):
         ada = browser("ada")
         page = {"conversation": change.run.conversation_id}
