@@ -132,7 +132,18 @@ TAGS = frozenset(
         *("a", "article", "aside", "body", "button", "details", "div", "fieldset"),
         *("form", "h1", "h2", "h3", "html", "img", "input", "label", "li", "main"),
         *("nav", "ol", "option", "output", "p", "pre", "section", "select", "span"),
-        *("summary", "table", "tbody", "td", "textarea", "th", "thead", "tr", "ul"),
+        *(
+            "summary",
+            "table",
+            "tbody",
+            "td",
+            "textarea",
+            "th",
+            "thead",
+            "time",
+            "tr",
+            "ul",
+        ),
     )
 )
 

@@ -91,6 +91,7 @@ class TestNarrowing:
             provider = AtServer({"MODEL": MODEL, "API_BASE": server.base})
             played = run_assistant(boss, GROUPS, "Tag it", provider=provider)
             prompt = server.log()[0].request["messages"][0]["content"]
+        assert (played.state, played.error) == ("succeeded", "")
 
         found, described, refused, looked_up, listed = played.calls
         assert "- tags: tags.list, tags.retrieve" in prompt
