@@ -12,7 +12,7 @@ import contextvars
 import hashlib
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -158,11 +158,8 @@ def ring_from_thread(group: str, run_id: UUID) -> None:
     """
     if home.loop is not None and home.is_there:
         home.loop.call_soon_threadsafe(_ring_at_home, group, run_id)
-        return
-    try:
-        async_to_sync(_ring_now)(group, run_id)
-    except Exception as error:  # noqa: BLE001 - any layer, any failure
-        logger.debug("channel layer failed: %s", error)
+    else:
+        _send_now(_ring_now, group, run_id)
 
 
 def ring_pages(run: Run, tables: Iterable[str]) -> None:
@@ -176,17 +173,28 @@ def ring_pages(run: Run, tables: Iterable[str]) -> None:
     if not (changed := sorted(set(tables))):
         return
     message = {"type": PAGES, "of": group, "tables": changed}
-    transaction.on_commit(partial(_send_from_thread, PAGES, message))
+    # What was committed stays so, whatever becomes of this.
+    transaction.on_commit(partial(_send_to_pages, message), robust=True)
 
 
-def _send_from_thread(group: str, message: dict[str, Any]) -> None:
+def _send_to_pages(message: dict[str, Any]) -> None:
     if home.loop is not None and home.is_there:
-        home.loop.call_soon_threadsafe(send, group, message)
+        home.loop.call_soon_threadsafe(send, PAGES, message)
     elif has_others(get_channel_layer()):
-        try:
-            async_to_sync(_send)(group, message, group=True)
-        except Exception as error:  # noqa: BLE001 - any layer, any failure
-            logger.debug("channel layer failed: %s", error)
+        _send_now(partial(_send, group=True), PAGES, message)
+
+
+def _send_now(send_all: Callable[..., Awaitable[None]], *args: object) -> None:
+    """Send from a thread without an event loop; a layer that hangs or fails is let be."""
+
+    async def in_time() -> None:
+        async with asyncio.timeout(SEND_TIMEOUT_S):
+            await send_all(*args)
+
+    try:
+        async_to_sync(in_time)()
+    except Exception as error:  # noqa: BLE001 - any layer, any failure
+        logger.debug("channel layer failed: %s", error)
 
 
 def _ring_at_home(group: str, run_id: UUID) -> None:
@@ -195,11 +203,10 @@ def _ring_at_home(group: str, run_id: UUID) -> None:
 
 
 async def _ring_now(group: str, run_id: UUID) -> None:
-    async with asyncio.timeout(SEND_TIMEOUT_S):
-        wake = {"type": "aia.wake", "run": str(run_id)}
-        await _send(group, wake, group=True)
-        if conf.get("EXECUTOR") == "worker":
-            await _send(EXECUTOR_CHANNEL, {"type": "aia.queued"}, group=False)
+    wake = {"type": "aia.wake", "run": str(run_id)}
+    await _send(group, wake, group=True)
+    if conf.get("EXECUTOR") == "worker":
+        await _send(EXECUTOR_CHANNEL, {"type": "aia.queued"}, group=False)
 
 
 async def _send(target: str, message: dict[str, Any], *, group: bool) -> None:

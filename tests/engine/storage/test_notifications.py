@@ -7,6 +7,7 @@ import pytest
 from channels.layers import channel_layers
 
 from ai_assistant.engine.storage import listeners, notifications
+from ai_assistant.models.run import Run
 
 RUN = uuid.UUID(int=1)
 
@@ -161,3 +162,41 @@ class TestRingFromThread:
         await emptied()
 
         assert (len(own.got), woken) == (1, [1])
+
+
+@pytest.mark.django_db
+class TestRingPages:
+    @pytest.fixture
+    def ring(self, monkeypatch, django_capture_on_commit_callbacks):
+        monkeypatch.setattr(notifications, "SEND_TIMEOUT_S", 0.05)
+
+        def change(*tables):
+            run = Run(user_id=1, conversation_id=RUN)
+            with django_capture_on_commit_callbacks(execute=True):
+                notifications.ring_pages(run, tables)
+
+        return change
+
+    def test_pages_are_told_once_of_each_table(self, layer, ring):
+        own = layer("keeps")
+
+        ring("shop.order", "auth.user", "shop.order")
+
+        ((target, message),) = own.got
+        assert target == message["type"] == notifications.PAGES
+        assert message["tables"] == ["auth.user", "shop.order"]
+
+    def test_nothing_is_said_of_no_row(self, layer, ring):
+        own = layer("keeps")
+
+        ring()
+
+        assert own.got == []
+
+    @pytest.mark.parametrize("mood", ["breaks", "hangs", "away"])
+    def test_layer_that_fails_or_hangs_is_let_be(self, layer, ring, mood):
+        own = layer(mood)
+
+        ring("shop.order")
+
+        assert own.got == []
