@@ -11,19 +11,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ai_assistant.changes.undo.values import Choice, UndoPlan
-from ai_assistant.engine.queries import (
-    find_conversation,
-    get_or_404,
-    last_run,
-    runs,
-)
+from ai_assistant.engine.queries import find_conversation, get_or_404, last_run, runs
 from ai_assistant.engine.service import (
     TargetKind,
     Undone,
     UndoRequest,
     UndoTarget,
     go_back,
-    revoke_grant,
     stop_undo,
     undo,
     undo_plan,
@@ -32,7 +26,6 @@ from ai_assistant.engine.service import (
 )
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import Refused
-from ai_assistant.render.html.cards.approval import grant_entries
 from ai_assistant.render.html.diffs.changes import changes_of_runs
 from ai_assistant.render.html.diffs.undo import plan_entry, report_entry
 from ai_assistant.render.html.transcript.entries import Entry
@@ -40,7 +33,7 @@ from ai_assistant.request_context import full_path, to_the_end
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import KEPT, offer_of
-from ai_assistant.web.panel.fields import MOST_ROWS, parse_number, read_uuid
+from ai_assistant.web.panel.fields import MOST_ROWS, read_uuid
 from ai_assistant.web.panel.panel import bare_panel
 
 KINDS: tuple[TargetKind, ...] = ("run", "call", "change", "since")
@@ -217,25 +210,6 @@ def _keep(request: HttpRequest) -> HttpResponse:
         KEPT, str(run.pk), samesite="Lax", secure=request.is_secure(), httponly=True
     )
     return response
-
-
-@require_http_methods(["GET", "POST"])
-@panel_view(use=True)
-async def grants_view(request: HttpRequest) -> HttpResponse:
-    """Show what need not be approved again in answers under way; take one back."""
-    if request.method == "POST":
-        await revoke_grant(request.user.pk, parse_number(request.POST.get("grant", "")))
-    return await in_db(_grants, request)
-
-
-def _grants(request: HttpRequest) -> HttpResponse:
-    context = {
-        "grants": grant_entries(request.user.pk),
-        "panel": bare_panel(request.user, back(request)),
-    }
-    if request.headers.get(FETCHED):
-        return render(request, "ai_assistant/grants.html", context)
-    return own_page(request, "ai_assistant/grants_page.html", context)
 
 
 @require_POST

@@ -12,7 +12,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+)
 
 from ai_assistant.engine.queries import find_conversation, is_anothers, last_run
 from ai_assistant.engine.service import (
@@ -24,22 +28,24 @@ from ai_assistant.engine.service import (
     answer,
     edit_form,
     in_form_time,
+    revoke_grant,
     send,
     stop,
 )
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
 from ai_assistant.exceptions import ArgumentsMissing, CommandAnswered, Refused
-from ai_assistant.render.html.cards.approval import edit_entry
+from ai_assistant.render.html.cards.approval import edit_entry, grant_entries
 from ai_assistant.render.html.live.frames import frames_of
 from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.request_context import to_the_end
 from ai_assistant.safety.identity.session import session_stamp
-from ai_assistant.web.panel.access import back, done, own_page, panel_view
+from ai_assistant.web.panel.access import FETCHED, back, done, own_page, panel_view
 from ai_assistant.web.panel.banners import offer_of, site_banner
 from ai_assistant.web.panel.commands import ask_arguments, read_arguments, show_answer
 from ai_assistant.web.panel.fields import (
     idempotency_key,
     page_path,
+    parse_number,
     parse_uuid,
     read_answer,
     read_chosen,
@@ -120,6 +126,25 @@ async def edit_view(request: HttpRequest) -> HttpResponse:
     # The site's own form: it may be slow, the engine must not be.
     interrupt_id = read_uuid(request, "interrupt")
     return await in_form_time(request.user.pk, interrupt_id, partial(_edit, request))
+
+
+@require_http_methods(["GET", "POST"])
+@panel_view(use=True)
+async def grants_view(request: HttpRequest) -> HttpResponse:
+    """Show what need not be approved again in answers under way; take one back."""
+    if request.method == "POST":
+        await revoke_grant(request.user.pk, parse_number(request.POST.get("grant", "")))
+    return await in_db(_grants, request)
+
+
+def _grants(request: HttpRequest) -> HttpResponse:
+    context = {
+        "grants": grant_entries(request.user.pk),
+        "panel": bare_panel(request.user, back(request)),
+    }
+    if request.headers.get(FETCHED):
+        return render(request, "ai_assistant/grants.html", context)
+    return own_page(request, "ai_assistant/grants_page.html", context)
 
 
 @require_GET
