@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext_lazy
 
 from ai_assistant import conf
 from ai_assistant.admin.prompts import LookForm
@@ -41,11 +41,6 @@ WHY_NOT: dict[str, Any] = {
     "not_named": gettext_lazy("No pattern names it."),
     "": gettext_lazy("Another one has this name."),
 }
-REASONS = (  # as adapters give them
-    gettext_noop("its authenticators accept no session"),
-    gettext_noop("its model is kept from the assistant"),
-    gettext_noop("its model is read-only for the assistant"),
-)
 
 
 class HereForm(LookForm):

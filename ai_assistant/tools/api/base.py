@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
+
+from django.utils.translation import override
 
 from ai_assistant.safety.policy.sensitive import RIGHTS, WORD_BREAKS, is_secret_name
 from ai_assistant.types import JSON, Effect, RunContext
@@ -91,6 +94,30 @@ class ApiResponse:
     status: int
     data: JSON = None
     unread: str = ""
+
+
+class OperationsById:
+    """The operations of one framework, which are read once."""
+
+    def __init__(self) -> None:
+        self._components: dict[str, JSON] = {}  # filled as they are read
+
+    def operations(self) -> list[Operation]:
+        """Return all operations of the site, the first of each id."""
+        return list(self._by_id.values())
+
+    def components(self) -> Mapping[str, JSON]:
+        """Return the schemas that the operations refer to."""
+        return self._by_id and self._components
+
+    @cached_property
+    def _by_id(self) -> dict[str, Operation]:
+        with override(None):  # for a model, whoever asks first
+            return self._read()
+
+    def _read(self) -> dict[str, Operation]:
+        """Return the operations by their ids, and fill in what they refer to."""
+        raise NotImplementedError
 
 
 class ApiAdapter(Protocol):

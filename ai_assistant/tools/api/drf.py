@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.module_loading import import_string
-from django.utils.translation import override
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException
 
@@ -22,6 +20,7 @@ from ai_assistant.tools.api.base import (
     Described,
     Kept,
     Operation,
+    OperationsById,
 )
 from ai_assistant.tools.api.descriptions import described, models_of
 from ai_assistant.tools.api.endpoints import Endpoint, endpoints
@@ -44,34 +43,21 @@ from ai_assistant.tools.api.sensitive import (
 from ai_assistant.types import JSON, Effect, RunContext
 
 
-class DrfAdapter:
+class DrfAdapter(OperationsById):
     """Reads the URLconf once; drf-spectacular tells more, where the views use it."""
 
-    def __init__(self) -> None:
-        self._components: dict[str, JSON] = {}
-
-    def operations(self) -> list[Operation]:
-        """Return all operations of the site, the first of each id."""
-        return list(self._by_id.values())
-
-    def components(self) -> Mapping[str, JSON]:
-        """Return the schemas that the operations refer to."""
-        return self._by_id and self._components
-
-    @cached_property
-    def _by_id(self) -> dict[str, Operation]:
+    def _read(self) -> dict[str, Operation]:
         found: dict[str, Operation] = {}
-        with override(None):  # for a model, whoever asks first
-            every = list(endpoints())
-            twice = Counter(map(_name, every))
-            told = _in_document(self._components)
-            for endpoint in every:
-                name = _name(endpoint)
-                if twice[name] > 1:
-                    name = f"{name}.{endpoint.method.lower()}"
-                key = endpoint.callback, endpoint.method, endpoint.regex
-                operation = self._operation(endpoint, name, told.get(key))
-                found.setdefault(operation.id, operation)
+        every = list(endpoints())
+        twice = Counter(map(_name, every))
+        told = _in_document(self._components)
+        for endpoint in every:
+            name = _name(endpoint)
+            if twice[name] > 1:
+                name = f"{name}.{endpoint.method.lower()}"
+            key = endpoint.callback, endpoint.method, endpoint.regex
+            operation = self._operation(endpoint, name, told.get(key))
+            found.setdefault(operation.id, operation)
         return found
 
     def _operation(self, endpoint: Endpoint, name: str, told: Any) -> Operation:

@@ -5,14 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.urls import NoReverseMatch, get_script_prefix
 from django.utils.text import slugify
-from django.utils.translation import override
 from ninja.operation import PathView
 from ninja.security import APIKeyCookie
 
@@ -22,6 +20,7 @@ from ai_assistant.tools.api.base import (
     ApiResponse,
     Kept,
     Operation,
+    OperationsById,
 )
 from ai_assistant.tools.api.kept import check_body
 from ai_assistant.tools.api.ninja_schemas import (
@@ -41,7 +40,7 @@ from ai_assistant.tools.api.requests import (
     path_of,
     request_of,
 )
-from ai_assistant.types import JSON, Effect, RunContext
+from ai_assistant.types import Effect, RunContext
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,44 +101,31 @@ class NinjaAddress(Address):
         return next((one for one in found if one is not None), None)
 
 
-class NinjaAdapter:
+class NinjaAdapter(OperationsById):
     """Reads the URLconf once; what an operation takes is what its API tells."""
 
-    def __init__(self) -> None:
-        self._components: dict[str, JSON] = {}
-
-    def operations(self) -> list[Operation]:
-        """Return all operations of the site, the first of each id."""
-        return list(self._by_id.values())
-
-    def components(self) -> Mapping[str, JSON]:
-        """Return the schemas that the operations refer to."""
-        return self._by_id and self._components
-
-    @cached_property
-    def _by_id(self) -> dict[str, Operation]:
+    def _read(self) -> dict[str, Operation]:
         found: dict[str, Operation] = {}
-        with override(None):  # for a model, whoever asks first
-            every = [*_addresses()]
-            ids = Counter(map(_id, every))
-            services: dict[str, list[Any]] = {}
-            nothing: list[Any] = []
-            for address in every:
-                own = value_or(nothing, lambda: models_of(address.operation))  # noqa: B023 - called at once
-                services.setdefault(_service(address), []).extend(own)
-            documents: dict[int, Document] = {}
-            for address in every:
-                api = address.operation.api
-                document = documents.setdefault(id(api), Document(api, ""))
-                own_id = _id(address)
-                if ids[own_id] > 1:  # a router of several APIs, or two of one name
-                    own_id = ".".join((*address.names[:-1], _name(address)))
-                beside = services[_service(address)]
-                operation = _left_out_or(address, own_id, document, beside)
-                if operation is not None:
-                    found.setdefault(operation.id, operation)
-            for document in documents.values():
-                self._components |= document.components()
+        every = [*_addresses()]
+        ids = Counter(map(_id, every))
+        services: dict[str, list[Any]] = {}
+        nothing: list[Any] = []
+        for address in every:
+            own = value_or(nothing, lambda: models_of(address.operation))  # noqa: B023 - called at once
+            services.setdefault(_service(address), []).extend(own)
+        documents: dict[int, Document] = {}
+        for address in every:
+            api = address.operation.api
+            document = documents.setdefault(id(api), Document(api, ""))
+            own_id = _id(address)
+            if ids[own_id] > 1:  # a router of several APIs, or two of one name
+                own_id = ".".join((*address.names[:-1], _name(address)))
+            beside = services[_service(address)]
+            operation = _left_out_or(address, own_id, document, beside)
+            if operation is not None:
+                found.setdefault(operation.id, operation)
+        for document in documents.values():
+            self._components |= document.components()
         return found
 
     def may_call(self, operation: Operation, context: RunContext) -> bool:

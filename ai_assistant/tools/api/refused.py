@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.sites import all_sites
+from django.utils.translation import gettext_noop
 
 from ai_assistant.safety.policy.sensitive import (
     is_opted_out,
@@ -25,9 +26,10 @@ NEVER = (
     *("rest_framework.schemas", "rest_framework_jwt", "rest_framework_simplejwt"),
 )
 
-BY_OTHERS = "its authenticators accept no session"
-KEPT = "its model is kept from the assistant"
-READ_ONLY = "its model is read-only for the assistant"
+# In English for the checks; the page of what is registered translates them.
+BY_OTHERS = gettext_noop("its authenticators accept no session")
+KEPT = gettext_noop("its model is kept from the assistant")
+READ_ONLY = gettext_noop("its model is read-only for the assistant")
 
 
 def is_never(address: Address, modules: Iterable[str], *names: str) -> bool:
