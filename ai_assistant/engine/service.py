@@ -320,20 +320,22 @@ async def revoke_grant(user_id: UserKey, grant_id: int) -> None:
 
 
 async def rate(
-    user_id: UserKey, run_id: UUID, value: str, why: Sequence[str] = (), text: str = ""
+    user_id: UserKey,
+    run_id: UUID,
+    value: str,
+    reasons: Sequence[str] = (),
+    text: str = "",
 ) -> None:
     """Keep what a user thinks of an answer. Raise Refused if it cannot be kept."""
-    await _of_person(conversations.rate, user_id, run_id, value, why, text)
+    await _of_person(conversations.rate, user_id, run_id, value, reasons, text)
 
 
 async def again(
     user_id: UserKey, run_id: UUID, key: str, session: SessionStamp
 ) -> Accepted:
     """Start a new run that continues an ended one."""
-    submission = await in_db(
-        again_submission, user_id, run_id, key or str(uuid.uuid4()), session
-    )
-    return await send(submission)
+    own = key or str(uuid.uuid4())
+    return await send(await in_db(again_submission, user_id, run_id, own, session))
 
 
 async def switch(user_id: UserKey, run_id: UUID) -> None:

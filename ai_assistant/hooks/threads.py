@@ -9,8 +9,9 @@ from queue import SimpleQueue
 from types import CoroutineType
 from typing import Any
 
-from django.db import connections
 from django.db.backends.signals import connection_created
+
+from ai_assistant.safety.bulkhead import leave_connections
 
 logger = logging.getLogger("ai_assistant")
 
@@ -67,10 +68,7 @@ def clear_up() -> None:
     if loop := getattr(_own, "loop", None):
         _end_tasks(loop)
     if hasattr(_own, "has_connected"):
-        for connection in connections.all(initialized_only=True):
-            # In a test this is the thread of the test, in a transaction.
-            if not connection.in_atomic_block:
-                connection.close_if_unusable_or_obsolete()
+        leave_connections()
 
 
 def _note_connection(**_kwargs: object) -> None:

@@ -90,21 +90,18 @@ class ToolCall(models.Model):
     asks = models.BooleanField(default=False)  # it has to be approved
     # For how many messages of the person its result is told; None: for ever.
     context_rounds = models.PositiveSmallIntegerField(null=True, blank=True)
-    asks_because = models.CharField(
-        _("why"), max_length=300, blank=True
-    )  # for its card
+    # Why, for its card.
+    asks_because = models.CharField(_("why"), max_length=300, blank=True)
     # What hooks made of it before it was shown: by, refused, approval, changed_by, asked.
     hooked = models.JSONField(default=dict, blank=True)
 
     status = models.CharField(
         _("status"), max_length=16, choices=CallStatus, default=CallStatus.PENDING
     )
-    reason = models.CharField(
-        _("reason"), max_length=40, blank=True
-    )  # expired, skipped, ...
-    result = models.JSONField(
-        _("result"), null=True, blank=True
-    )  # fields of types.ToolResult
+    # expired, skipped, ...
+    reason = models.CharField(_("reason"), max_length=40, blank=True)
+    # Fields of types.ToolResult.
+    result = models.JSONField(_("result"), null=True, blank=True)
     result_text = models.TextField(blank=True)  # what the model reads
     preview = models.TextField(blank=True)  # the first of the result, for its card
     error = models.TextField(_("error"), blank=True)  # a sentence, for its card

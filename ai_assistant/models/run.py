@@ -186,20 +186,17 @@ class Run(SentFields):
     )
     error_code = models.CharField(_("error code"), max_length=64, blank=True)
     error_text = models.TextField(_("error"), blank=True)  # a sentence for the person
-    error_detail = models.TextField(
-        _("error in detail"), blank=True
-    )  # for the operator
-    opens_at = models.DateTimeField(
-        _("limit ends"), null=True, blank=True
-    )  # when a limit is over
+    # For the operator.
+    error_detail = models.TextField(_("error in detail"), blank=True)
+    # When a limit is over.
+    opens_at = models.DateTimeField(_("limit ends"), null=True, blank=True)
 
     owner = models.CharField(max_length=200, blank=True)  # of engine.storage.lease
     epoch = models.PositiveIntegerField(default=0)  # grows at each takeover
     lease_until = models.FloatField(default=0)  # seconds of the database's clock
     next_seq = models.PositiveIntegerField(default=1)
-    attempts = models.PositiveIntegerField(
-        _("interruptions"), default=0
-    )  # interrupted ones
+    # Interrupted ones.
+    attempts = models.PositiveIntegerField(_("interruptions"), default=0)
     stop_requested = models.BooleanField(default=False)
     running_s = models.FloatField(default=0)  # of finished stretches
 

@@ -39,10 +39,15 @@ def thread_of_site_code() -> Iterator[None]:
     try:
         yield
     finally:
-        for connection in connections.all(initialized_only=True):
-            # In a test this is the thread of the test, in the middle of a transaction.
-            if not connection.in_atomic_block:
-                connection.close_if_unusable_or_obsolete()
+        leave_connections()
+
+
+def leave_connections() -> None:
+    """Close the connections of this thread that a request would close at its end."""
+    for connection in connections.all(initialized_only=True):
+        # In a test this is the thread of the test, in the middle of a transaction.
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
 
 
 class Bulkhead:
