@@ -65,7 +65,7 @@ class TestBuiltIn:
             ),
             ("change_object", {"id": "3", "text": "Editors"}, {}, "Changed Editors"),
             ("create_object", {"id": "3", "text": "Editors"}, {}, "Added Editors"),
-            ("navigate_to", {"title": "Groups | Site"}, {}, "Opened Groups"),
+            ("navigate_to", {"title": "Groups"}, {}, "Opened Groups"),
             ("find_tools", {"found": ["a", "b"]}, {}, "Looked for tools: 2 found"),
             (
                 "list_models",

@@ -21,7 +21,7 @@ from ai_assistant import conf
 from ai_assistant.context.collect import KeptChips, collect_items, sent_items
 from ai_assistant.context.opened import may_open_page
 from ai_assistant.context.page import SitePage, find_page, page_info
-from ai_assistant.context.page_items import page_title
+from ai_assistant.context.page_items import page_title, place_title
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import ViewParts, registered_parts
 from ai_assistant.decorators import tool
@@ -47,11 +47,12 @@ def navigation_result(context: RunContext, path: str, reported: JSON) -> dict[st
     report = reported if isinstance(reported, dict) else {}
     title = str(report.get("title", ""))[:TEXT_CHARS]
     arrived = replace(context, page=page_info(path, title))
+    called = place_title(path, title)
     page = find_page(path)
     is_told = page is None or not is_withheld(page)
     result: dict[str, Any] = {
         "path": path,
-        **({"title": title} if is_told and title else {}),
+        **({"title": called} if is_told and called else {}),
         "page": [
             {"description": item.description, "value": item.value}
             for item in sent_items(collect_items(arrived).items, KeptChips())
@@ -75,9 +76,8 @@ SAFE = ("index", "app_list", "changelist", "add", "change", "history")
 
 
 def _summary(_arguments: dict[str, Any], data: Any) -> str:
-    """Return "Opened Groups": Django writes titles with what matters first."""
-    title = data.get("title", "") if isinstance(data, dict) else ""
-    name = str(title).partition(" | ")[0].strip()
+    """Return "Opened Groups"."""
+    name = data.get("title", "") if isinstance(data, dict) else ""
     return _("Opened %(object)s") % {"object": name} if name else ""
 
 

@@ -278,6 +278,15 @@ class TestThere:
         assert (data["path"], data["title"]) == (path, "Change group")
         assert data["page"][1]["value"]["text"] == "editors"
 
+    def test_list_is_called_by_its_rows(self, going):
+        title = {"title": "Select group to change | Django site admin"}
+
+        told = self.report(
+            going("admin:auth_group_changelist"), "/admin/auth/group/", title
+        )
+
+        assert told["data"]["title"] == "Groups"
+
     def test_messages_and_errors_of_the_page(self, going):
         shown = {"messages": ["Saved."], "errors": ["Wrong."] * 50, "title": 3}
 
