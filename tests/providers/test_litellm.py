@@ -9,12 +9,8 @@ from ai_assistant.exceptions import ModelError
 from ai_assistant.providers.litellm import LiteLLMProvider, ensure_loaded
 from ai_assistant.providers.reasoning import reasoning_options
 from tests.providers.conftest import failure, whole
-from tests.providers.test_providers import QUIET
 
-pytestmark = [
-    pytest.mark.filterwarnings(QUIET),
-    pytest.mark.asyncio(loop_scope="module"),
-]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MARKED = [
     {

@@ -12,13 +12,8 @@ from ai_assistant.providers.retry import with_retries, with_timeouts
 from ai_assistant.types import ReasoningDelta, ReplyEnd, TextDelta, Usage
 from tests.providers.conftest import failure, whole
 
-# litellm silences this one itself when imported; pytest lets it be heard again.
-QUIET = "ignore:Accessing the .* attribute on the instance is deprecated"
 # One loop for all, as in a server: connections are kept between calls.
-pytestmark = [
-    pytest.mark.filterwarnings(QUIET),
-    pytest.mark.asyncio(loop_scope="module"),
-]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)

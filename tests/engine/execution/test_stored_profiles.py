@@ -6,13 +6,11 @@ from ai_assistant.configuration.profiles import keep_key
 from ai_assistant.models import Profile, UsageLedger
 from tests.engine.conftest import said
 from tests.model_server.scripts import text
-from tests.providers.test_providers import QUIET
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.row("V02"),
     pytest.mark.servers,
-    pytest.mark.filterwarnings(QUIET),
 ]
 
 KEY = "sk-own-0123456789abcdef"
