@@ -33,13 +33,25 @@ STARTERS = {
 BROAD = ("attacks", "tools/data/oracle")
 # Folders and files of many tests that take long, of which each asks something else.
 LONG = (
+    "admin/test_permissions.py",
     "engine/execution/test_summing.py",
+    "engine/interrupts/test_asked_once.py",
+    "engine/interrupts/test_edit_time.py",
+    "engine/interrupts/test_preview_time.py",
+    "engine/test_no_secrets.py",
+    "engine/undo/test_snapshots.py",
     "project/demo_model/test_data.py",
     "project/questionnaires/assistant/designer/test_snapshot.py",
     "project/test_offered.py",
+    "render/html/test_two_plans.py",
+    "render/test_played_again.py",
+    "test_packaging.py",
+    "tools/api/test_changes.py",
     "web/agui",
     "web/panel/test_sharing.py",
     "web/save_guard/test_stale_form.py",
+    "web/test_access.py",
+    "web/test_doors.py",
 )
 STARTED = ("servers", "browser", "faults")
 

@@ -22,7 +22,7 @@ IS_THOROUGH = bool(os.environ.get("TESTS_THOROUGH"))
 IS_SHARED = bool(os.environ.get("TESTS_SHARE"))
 EXAMPLES = os.environ.get("TESTS_EXAMPLES")
 # Into how many parts `make test` divides the tests of a mark.
-PARTS = {"faults": 2, "browser": 4, "broad": 4, "long": 4}
+PARTS = {"faults": 2, "browser": 6, "broad": 6, "long": 4}
 
 
 def part(items: Iterable[T], *, every: int, start: int = 0) -> list[T]:
