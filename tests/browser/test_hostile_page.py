@@ -1,6 +1,7 @@
 """What another user has stored stands on the page, and a model obeys it."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -25,25 +26,37 @@ def stored(oracle: Oracle) -> dict[str, object]:
     return {name: oracle.rows(f"SELECT * FROM {name} ORDER BY 1") for name in names}  # noqa: S608
 
 
+# What is planted: a table, its column, and which of its rows belong to a section.
+PLANTED = (
+    ("section", "title", "= ?"),
+    (
+        "questionnaire",
+        "title",
+        "= (SELECT questionnaire_id FROM questionnaires_section WHERE id = ?)",
+    ),
+    (
+        "questiontype",
+        "label",
+        "IN (SELECT type_id FROM questionnaires_question WHERE section_id = ?)",
+    ),
+)
+
+
 @pytest.fixture
-def section(server: DemoServer, oracle: Oracle) -> int:
+def section(server: DemoServer, oracle: Oracle) -> Iterator[int]:
     """A section with hostile words in its title, its choices and its questions."""
     found = int(oracle.rows(DRAFT)[0]["id"])
-    set_ = "UPDATE questionnaires_{} SET {} = ? WHERE id IN ({})"
-    own = {
-        "section": ("title", "?"),
-        "questionnaire": (
-            "title",
-            "SELECT questionnaire_id FROM questionnaires_section WHERE id = ?",
-        ),
-        "questiontype": (
-            "label",
-            "SELECT type_id FROM questionnaires_question WHERE section_id = ?",
-        ),
-    }
-    for table, (column, ids) in own.items():
-        write(server, set_.format(table, column, ids), FORGED, found)
-    return found
+    old: list[tuple[str, object, int]] = []
+    for name, column, which in PLANTED:
+        table = f"questionnaires_{name}"
+        select = f"SELECT id, {column} AS old FROM {table} WHERE id {which}"  # noqa: S608
+        update = f"UPDATE {table} SET {column} = ? WHERE id = ?"  # noqa: S608
+        for row in oracle.rows(select, found):
+            old.append((update, row["old"], row["id"]))
+            write(server, update, FORGED, row["id"])
+    yield found
+    for update, text, key in old:
+        write(server, update, text, key)
 
 
 @pytest.mark.row("W03", "W06")
