@@ -7,7 +7,13 @@ const EFFECT = "data-aia-effect"; // "ui": changes nothing; "asks": sends what i
 export const ASKING = "[data-aia-ask]"; // a press is a message of the person
 // What others may have written, with marks and classes of their choice: values that
 // Django's admin shows, and what is edited.
-const OF_OTHERS = `[${EFFECT}=asks],[contenteditable] *,div.readonly,${ASKING},.tabular td:has(>p:first-child:not([class]))`;
+const OF_OTHERS = [
+  `[${EFFECT}=asks]`,
+  "[contenteditable] *",
+  "div.readonly",
+  ASKING,
+  ".tabular td:has(> p:first-child:not([class]))" // a value that nobody edits
+].join();
 const CELLS = "#result_list td, #result_list th";
 
 // Attributes with which a page listens, and what htmx, hyperscript and their like do.
