@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission
 
 from tests.attacks.dump import OUTSIDE
+from tests.attacks.obeying import site  # noqa: F401 - a fixture of this package
 from tests.attacks.person import Person
 from tests.engine.conftest import (  # noqa: F401 - fixtures of this package too
     function_model,

@@ -17,6 +17,11 @@ def publish(context: RunContext, id: int) -> None:  # noqa: A002 - as models hav
     Effect.objects.create(key="published", value=str(id), run=context.run_id)
 
 
+def keep(context: RunContext, text: str) -> None:
+    """Keep something for later, for the hooks of the site."""
+    context.state["kept"] = text
+
+
 def purge(context: RunContext) -> None:
     """Remove what is old."""
     Effect.objects.create(key="purged", run=context.run_id)
@@ -63,6 +68,7 @@ def offer_tools(site: Any, offer: Any) -> None:
 
     offer(fetch_page)
     offer(fails)
+    offer(keep)
     for tool in (send_mail, pay):
         offer(tool, effect="write", external=True, policy="allow")
     for tool in (note_down, publish, purge, set_discount):

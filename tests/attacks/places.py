@@ -21,6 +21,7 @@ from ai_assistant.models.call import ToolCall
 from ai_assistant.models.configuration import MEMORY_CHARS, Memory
 from ai_assistant.models.conversation import Conversation
 from ai_assistant.testing import ScriptedProvider, call, reply
+from tests.attacks.pages import Tab
 from tests.engine.conftest import resume
 from tests.warehouse.models import Part, Product, Supplier
 
@@ -31,7 +32,9 @@ PRODUCT = "warehouse.product"
 class Planted:
     """`reads` are calls of the model; `sent` is what the page says with the message."""
 
+    first: tuple[Any, ...] = ()  # calls of a step before it
     reads: tuple[Any, ...] = ()
+    tab: Tab | None = None  # of the person: it answers to page tools
     sent: dict[str, Any] = field(default_factory=dict)
     earlier: bool = False  # it is read in a message before
     goes_on: bool = False  # a hook asks for the round in which the model obeys

@@ -41,6 +41,8 @@ NOT_FOR_PEOPLE = {
     "is read-only",
     "is being typed in by the person, and left alone",
     "is ticked by check",
+    "is a button, which takes no text",
+    "says what the person alone may say",
     "is chosen from by select",
     "is an editor, which is for the person",
     "does not take this value",

@@ -4,10 +4,21 @@
 import { around, bare } from "./elements.js";
 
 const EFFECT = "data-aia-effect"; // "ui": changes nothing; "asks": sends what is typed
+export const ASKING = "[data-aia-ask]"; // a press is a message of the person
+// What others may have written, with marks and classes of their choice: values that
+// Django's admin shows, and what is edited.
+const OF_OTHERS = [
+  `[${EFFECT}=asks]`,
+  "[contenteditable] *",
+  "div.readonly",
+  ASKING,
+  ".tabular td:has(> p:first-child:not([class]))" // a value that nobody edits
+].join();
+const CELLS = "#result_list td, #result_list th";
 
 // Attributes with which a page listens, and what htmx, hyperscript and their like do.
 const WIRED =
-  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|commandfor$|_$|(data-)?script$|up-|ng-|(data-)?hx-(action|get|post|put|patch|delete|on|ws|sse)|data-(on|reflex|(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$))/;
+  /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|ping$|commandfor$|_$|(data-)?script$|up-|ng-|(data-)?hx-(action|get|post|put|patch|delete|query|on|ws|sse)|data-(on|reflex|(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$))/;
 const ELSEWHERE = /\.(outside|away|window|document)\b/;
 const OTHERS =
   "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
@@ -64,10 +75,19 @@ const isWatched = (field) =>
     );
   });
 
+/**
+ * Tells whether an element, or one around it, is one of these.
+ *
+ * @param {any} element
+ * @param {string} those
+ */
+export const isIn = (element, those) =>
+  pathOf(element).some((one) => bare(one).matches(those));
+
 /** @param {Element} part */
 const sendsFields = (part) => {
   const one = bare(part);
-  if (one.getAttribute(EFFECT) === "asks") return true;
+  if (one.matches(OF_OTHERS)) return true;
   // A form is sent when it is submitted, unless it says otherwise.
   const isPlain =
     one.localName === "form" && !/hx-trigger/.test(one.getAttributeNames().join());
@@ -111,6 +131,16 @@ const sendsWhenShown = (element) => {
 };
 
 /**
+ * Tells whether a press on an element of the page itself neither sends nor leaves.
+ *
+ * @param {any} element
+ */
+export const staysHere = (element) =>
+  !isIn(element, OF_OTHERS) &&
+  !submits(element) &&
+  (element.protocol === "javascript:" || !leaves(element));
+
+/**
  * Tells whether it is known that a click on an element changes nothing.
  *
  * @param {any} element
@@ -126,10 +156,12 @@ export const isHarmless = (element) => {
     )
   )
     return false;
-  if (element.getAttribute(EFFECT) === "ui") return true;
+  const isOfPage = !isIn(element, `${OF_OTHERS}, ${CELLS}`);
+  if (isOfPage && element.getAttribute(EFFECT) === "ui") return true;
   if ([element, ...outer].some(mayListen) || isWatched(element)) return false;
   if (sendsWhenShown(element)) return false;
   if (TICKS.includes(element.type)) return !sendsItself(element);
+  if (!isOfPage) return false;
   const parent = element.parentElement;
   if (element.localName === "summary")
     return (

@@ -1,7 +1,7 @@
 // Fills in the form of the page. Each field is marked, and can be taken back: nothing is
 // saved until the person saves.
 
-import { sendsItself } from "./effects.js";
+import { sendsItself, staysHere } from "./effects.js";
 import { byId, cloneTemplate, root, translate } from "./root.js";
 
 // Of Django and Unfold, Grappelli, nested-admin.
@@ -180,8 +180,10 @@ const addRows = (rows) => {
     const [total] = inputsOf(`${prefix}-TOTAL_FORMS`);
     if (Number(total?.value) !== there) throw new Error(`rows of ${prefix} were added`);
     const group = byId(`${prefix}-group`);
-    const link = [...(group?.querySelectorAll(ADDS) ?? [])].find(
-      (one) => one.closest("[id$='-group']") === group // not of an inline in it
+    // The last one: in the rows before it others may have written the like.
+    const link = [...(group?.querySelectorAll(ADDS) ?? [])].findLast(
+      // Not of an inline in it.
+      (one) => one.closest("[id$='-group']") === group && staysHere(one)
     );
     for (let row = there; row < wanted; row += 1)
       /** @type {HTMLElement | undefined} */ (link)?.click();

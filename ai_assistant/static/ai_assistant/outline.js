@@ -72,7 +72,7 @@ const PARTS = [
 ].join(", ");
 // Attributes that say what an element does, by themselves or to a script.
 const DOES =
-  /^(href|target|id$|name|type|form|popovertarget|on|hx-|data-(?!aia|state|select2)|[@_]|.+:)/;
+  /^(href|ping$|target|id$|name|type|form|popovertarget|on|hx-|data-(?!aia|state|select2)|[@_]|.+:)/;
 
 // --- roles and names ---
 
@@ -286,6 +286,25 @@ const ownerOf = (element, isField) => {
   return prefix + name;
 };
 
+/**
+ * Returns the host to which a press leads, if it is not that of the page.
+ *
+ * @param {any} element
+ */
+const hostOf = (element) => {
+  const own = ["href", "formaction"].map((one) => element.getAttribute(one));
+  const sent = element.form && bare(element.form).getAttribute("action");
+  try {
+    const { host } = new URL(
+      [...own, sent].find((one) => one),
+      document.baseURI
+    );
+    return host === location.host ? "" : host;
+  } catch {
+    return "";
+  }
+};
+
 /** @param {any} field */
 const shownValue = (field) => {
   const { checked, options, type } = field;
@@ -306,8 +325,10 @@ const shownValue = (field) => {
 const stateOf = (element, role) => {
   const { ariaExpanded, ariaSelected, disabled, readOnly, required, type } = element;
   const isOpen = role === "details" ? element.open : ariaExpanded === "true";
+  const host = PRESSED.includes(role) && hostOf(element);
   const acts = FIELDS.includes(role) ? sendsItself(element) : !isHarmless(element);
   return [
+    host && `to ${host}`,
     disabled && "disabled",
     readOnly && "read-only",
     required && "required",

@@ -2,7 +2,7 @@
 // what the outline has told of. What may change something runs only if it was approved.
 
 import { isReported } from "./collectors.js";
-import { isHarmless, pathOf, sendsItself } from "./effects.js";
+import { ASKING, isHarmless, isIn, pathOf, sendsItself } from "./effects.js";
 import { bare } from "./elements.js";
 import { chosen, fillInput, inputsOf, put } from "./fill.js";
 import {
@@ -24,6 +24,7 @@ const LEFT_MS = 30_000;
 const WAITED_MS = 20_000; // in a call
 const KEYS = /^(Escape|Tab|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right))$/;
 const TICKS = ["checkbox", "radio"];
+const BUTTONS = ["submit", "button", "reset", "image"]; // the value is what they send
 const TYPED = "input, textarea, select, [contenteditable]";
 
 const ASKS = "may change something: call again with ask=true, then the person is asked";
@@ -105,6 +106,7 @@ const set = (element, values) => {
 /** @type {Record<string, (element: any, value: string) => void>} */
 const FIELD = {
   fill: (element, value) => {
+    refuseIf(BUTTONS.includes(element.type), "is a button, which takes no text");
     refuseIf(TICKS.includes(element.type), "is ticked by check");
     refuseIf(element.options, "is chosen from by select");
     refuseIf(!("value" in element), "is an editor, which is for the person");
@@ -181,6 +183,7 @@ const act = async ({ action, ref, value = "" }, isApproved, mayGoOn) => {
   if (action === "read") return;
   if (action === "scroll") return bare(found).scrollIntoView({ block: "center" });
   refuseIf(bare(found).matches(":disabled, [aria-disabled=true]"), "is disabled");
+  refuseIf(isIn(found, ASKING), "says what the person alone may say");
   const isField = action in FIELD;
   const isTick = action === "click" && TICKS.includes(found.type);
   const isKnown = isField

@@ -15,7 +15,7 @@ from ai_assistant.decorators import tool
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.safety.policy.sensitive import mask_secrets
-from ai_assistant.text.unicode import short_text
+from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.adapters.drf import failed_result
 from ai_assistant.tools.api.base import FAILED, ApiRequest, ApiResponse, Operation
 from ai_assistant.tools.api.catalogue import (
@@ -31,7 +31,6 @@ from ai_assistant.types import Effect, RunContext, ToolResult
 CALL_API = "call_api"
 UNDESCRIBED = "undescribed"  # error_type of a call whose schema was never told
 PAGE_SIZE = 100  # rows of a list that the API itself does not page
-VALUE_CHARS = 500  # of a parameter, on the card
 
 PathValues = Annotated[dict[str, str | int], Field(max_length=20)]
 QueryValues = Annotated[dict[str, Any], Field(max_length=50)]
@@ -101,14 +100,12 @@ def _title(operation: Operation) -> str:
 
 
 def _fields(asked: ApiRequest) -> list[FieldChange]:
-    """Return what is sent, for the card."""
+    """Return what is sent, for the card: to its end, as it is what is approved."""
     body = asked.body if isinstance(asked.body, dict) else {"": asked.body}
     # One after the other: a name may stand in both.
     parts = [asked.query, {} if asked.body is None else body]
     return [
-        FieldChange(
-            name=str(name), label=str(name), after=short_text(str(value), VALUE_CHARS)
-        )
+        FieldChange(name=str(name), label=str(name), after=join_surrogates(str(value)))
         for values in parts
         for name, value in mask_secrets(dict(values)).items()
     ]

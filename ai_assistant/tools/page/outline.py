@@ -24,8 +24,13 @@ FIELDS = frozenset(
 )
 REF = re.compile(r"e\d{1,9}")
 ROLE = re.compile(r"[a-z]{1,20}")
-NO_STATE = re.compile(r"[^\w …-]")
-LINE = re.compile(r'(?P<indent> *)((?P<ref>e\d+) )?(?P<role>[a-z]+) "(?P<name>[^"]*)"')
+NO_STATE = re.compile(r"[^\w .:…-]")
+LINE = re.compile(
+    r'(?P<indent> *)((?P<ref>e\d+) )?(?P<role>[a-z]+) "(?P<name>[^"]*)"'
+    r"( to (?P<host>[\w.:-]+))?"
+)
+LINE_ENDS = re.compile("[\x85\u2028\u2029]")  # which JSON may have as they are
+OPTION_CHARS, MOST_OPTIONS = 40, 13
 
 
 class Told(Protocol):
@@ -47,6 +52,7 @@ class Seen:
     role: str
     name: str
     row: str = ""  # in which it is
+    host: str = ""  # to which a press leads, if it is not that of the page
 
 
 def outline_text(path: str, lines: JSON, told: Told, *, most: int = MOST_BYTES) -> str:
@@ -115,7 +121,12 @@ def _one_line(text: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)[: 2 * TEXT_CHARS]
+    """Return a value as JSON on one line, which is never cut within a text."""
+    if isinstance(value, list):
+        value = [str(one)[:OPTION_CHARS] for one in value[:MOST_OPTIONS]]
+    elif not isinstance(value, bool | int | float | None):
+        value = str(value)[:TEXT_CHARS]
+    return LINE_ENDS.sub(" ", json.dumps(value, ensure_ascii=False))
 
 
 def _leads_to_kept(path: str, href: str) -> bool:
@@ -158,7 +169,11 @@ def _seen_in(text: str) -> Iterator[tuple[str, Seen]]:
         if len(one["indent"]) <= depth:
             row, depth = "", -1
         if one["ref"]:
-            yield one["ref"], Seen(role=one["role"], name=one["name"], row=row)
+            host = one["host"] or ""
+            yield (
+                one["ref"],
+                Seen(role=one["role"], name=one["name"], row=row, host=host),
+            )
         if one["role"] == "row":
             row, depth = one["name"], len(one["indent"])
 

@@ -1,6 +1,6 @@
 """Act on the page by refs of its outline: the page does nothing that it cannot know."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
@@ -21,6 +21,7 @@ MOST_ACTIONS = 25
 PART_BYTES = 5_000
 READ_BYTES = 8_000
 WAIT_FOR = "wait_for"  # has no ref
+PRESSING = ("click", "press")
 ERROR_CHARS = 300
 
 Action = Literal[
@@ -63,9 +64,7 @@ def _preview(
     seen = _seen(context, snapshot, actions)
     told = [(one, seen.get(one.ref)) for one in actions]
     pressed = [
-        element.name
-        for one, element in told
-        if element and one.action in ("click", "press")
+        element.name for one, element in told if element and one.action in PRESSING
     ]
     title = _("Fill in fields that are sent at once")
     if pressed:
@@ -77,7 +76,7 @@ def _preview(
                 kind="action",
                 model="",
                 text=_("On the open page"),
-                fields=tuple(_line(*one) for one in told if one[1]),
+                fields=tuple(line for one in told for line in _lines(*one)),
             ),
         ),
         total=1,
@@ -96,16 +95,18 @@ VERBS = {
 }
 
 
-def _line(one: PageAction, element: Seen | None) -> FieldChange:
-    role, name, row = (
-        (element.role, element.name, element.row) if element else ("", "", "")
-    )
-    verb = str(VERBS[one.action])
-    called = ", ".join(filter(None, (name or role, row)))
+def _lines(one: PageAction, element: Seen | None) -> Iterator[FieldChange]:
+    if element is None:
+        return
+    role, verb = element.role, str(VERBS[one.action])
+    called = ", ".join(filter(None, (element.name or role, element.row)))
     if one.action == "click":
-        return FieldChange(name=one.action, label=verb, after=f"{called} ({role})")
-    label = f"{verb}: {called}"
-    return FieldChange(name=one.action, label=label, after=one.value)
+        yield FieldChange(name=one.action, label=verb, after=f"{called} ({role})")
+    else:
+        label = f"{verb}: {called}"
+        yield FieldChange(name=one.action, label=label, after=one.value)
+    if element.host and one.action in PRESSING:
+        yield FieldChange(name="host", label=_("Leads to"), after=element.host)
 
 
 @tool(
