@@ -3,8 +3,6 @@
 
 import { around, bare } from "./elements.js";
 
-const EFFECT = "data-aia-effect"; // "ui": changes nothing; "asks": sends what is typed
-
 // Attributes with which a page listens, and what htmx, hyperscript and their like do.
 const WIRED =
   /^(on(?!(before)?(un)?load$|error$|resize$|scroll|hashchange$|page|submit$|reset$)|@|x-on:|v-on:|wire:|unicorn:|\(|jsaction$|commandfor$|_$|(data-)?script$|up-|ng-|(data-)?hx-(action|get|post|put|patch|delete|on|ws|sse)|data-(on|reflex|(action|method|remote|confirm|auto-?(save|submit)|turbo-method)$))/;
@@ -12,9 +10,9 @@ const ELSEWHERE = /\.(outside|away|window|document)\b/;
 const OTHERS =
   "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
 const OPENS = "[role=tab],[popovertarget],[aria-expanded],[aria-haspopup]";
-// Of Django's admin: rows of inlines, and what picks a date.
+// Of Django's admin: rows of inlines, and what picks a date. Of django-formset-js: rows.
 const OF_DJANGO =
-  ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle";
+  ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle, [data-formset-add]";
 const FROM = "[hx-trigger*='from:'], [data-hx-trigger*='from:']";
 const WHEN_SHOWN = /\b(toggle|intersect|revealed)\b/;
 const TICKS = ["checkbox", "radio"];
@@ -67,7 +65,7 @@ const isWatched = (field) =>
 /** @param {Element} part */
 const sendsFields = (part) => {
   const one = bare(part);
-  if (one.getAttribute(EFFECT) === "asks") return true;
+  if (one.matches("[data-aia-effect=asks]")) return true; // what is typed is sent
   // A form is sent when it is submitted, unless it says otherwise.
   const isPlain =
     one.localName === "form" && !/hx-trigger/.test(one.getAttributeNames().join());
@@ -126,7 +124,8 @@ export const isHarmless = (element) => {
     )
   )
     return false;
-  if (element.getAttribute(EFFECT) === "ui") return true;
+  // Such a click changes nothing, or adds a row to a formset: the page says so.
+  if (element.matches("[data-aia-effect=ui], [data-aia-add-row]")) return true;
   if ([element, ...outer].some(mayListen) || isWatched(element)) return false;
   if (sendsWhenShown(element)) return false;
   if (TICKS.includes(element.type)) return !sendsItself(element);
