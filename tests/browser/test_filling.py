@@ -1,6 +1,7 @@
 """The form of the page, filled in by the assistant and saved by the person."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,8 +9,11 @@ from playwright.sync_api import Error, expect
 
 from ai_assistant.safety.policy.sensitive import HIDDEN
 from tests.browser.panel import Panel
+from tests.browser.theatre import PHONE
+from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
 from tests.servers.oracle import Oracle
 
 DRAFT = """SELECT section.id, questionnaire_id, section.title
@@ -73,6 +77,60 @@ def test_form_is_filled_in_and_the_person_decides_what_is_saved(
         assert now["questionnaire_id"] == other["questionnaire_id"]
         added = {"name": "new_one", "text": "A new one?", "type_id": kind["id"]}
         assert oracle.rows(QUESTIONS, section["id"]) == [*before, added]
+
+
+SCHEDULES = "SELECT * FROM questionnaires_schedule ORDER BY id"
+ASKED = "SELECT * FROM questionnaires_schedulesection ORDER BY id"
+UNASKED = """SELECT id FROM questionnaires_section WHERE questionnaire_id = %s
+  AND id NOT IN (SELECT section_id FROM questionnaires_schedulesection)"""
+
+
+@pytest.mark.row("B08")
+def test_mirrored_form_on_a_phone_saves_what_is_wanted_and_nothing_else(
+    server: DemoServer,
+    visit: Callable[..., Visitor],
+    model: ModelServerProcess,
+    oracle: Oracle,
+) -> None:
+    """A text, a choice, numbers, dates, a box, and a row with what is searched."""
+    schedule, *rest = oracle.rows(SCHEDULES)
+    asked = oracle.rows(ASKED)
+    (section, *_) = oracle.rows(UNASKED, schedule["questionnaire_id"])
+    row = {"section": section["id"], "position": 40}
+    values = {
+        "name": "مرة كل أسبوع",
+        "anchor": "fixed_date",
+        "anchor_date": "2031-05-06",
+        "offset_days": -3,
+        "repeat_every_days": 7,
+        "repeat_count": None,
+        "repeat_until": "2031-07-08",
+        "active": not schedule["active"],
+    }
+    phone = visit(server, locale="ar", **PHONE).tab()
+    phone.goto(f"/admin/questionnaires/schedule/{schedule['id']}/change/")
+    page = phone.page
+    assert page.locator("html").get_attribute("dir") == "rtl"
+    phone.open()
+    fill(phone, model, values, schedule_sections=[row])
+
+    page.locator("#aia-close").click()
+    marks = page.locator(".aia-filled")
+    expect(marks).to_have_count(len(values) + len(row))
+    for mark in marks.all():
+        mark.scroll_into_view_if_needed()
+        place = mark.bounding_box()
+        assert place
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 390
+    with page.expect_navigation():
+        page.locator("[name=_save]").first.click()
+
+    assert oracle.rows(SCHEDULES) == [{**schedule, **values}, *rest]
+    new = oracle.rows(ASKED)
+    assert new[:-1] == asked
+    given = (new[-1]["schedule_id"], new[-1]["section_id"], new[-1]["position"])
+    assert given == (schedule["id"], section["id"], 40)
 
 
 FILL = """given => import("/static/ai_assistant/fill.js").then(

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from django.template import Context, Template
 from playwright.sync_api import expect
 
 from ai_assistant.safety.policy.sensitive import HIDDEN
@@ -12,6 +13,7 @@ from tests.docs.blocks import blocks
 from tests.docs.blocks import page as document
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
+from tests.testapp.forms import Parts
 
 SAVED = {
     "name": ["Ada"],
@@ -67,6 +69,20 @@ WRONG = {
 }
 
 
+ORDER = {
+    "part-TOTAL_FORMS": ["2"],
+    "part-INITIAL_FORMS": ["1"],
+    "part-MIN_NUM_FORMS": ["0"],
+    "part-MAX_NUM_FORMS": ["3"],
+    "part-0-title": ["Nib"],
+    "part-0-amount": [""],
+    "part-0-DELETE": ["on"],
+    "part-1-title": ["Ink"],
+    "part-1-amount": ["3"],
+}
+BOX = ("part-1-DELETE",)
+
+
 class Hands:
     """The scripted model, at a page of the site."""
 
@@ -107,8 +123,9 @@ def test_forms_of_a_page_are_told_and_wrong_values_refused(
         state = hands.does("get_page_state")
         named = {one["name"]: one for one in state["forms"]}
         fields = {(one["form"], one["name"]): one for one in state["fields"]}
-        assert [*named] == ["profile", "billing", "delivery", "search"]
+        assert [*named] == ["profile", "billing", "delivery", "order", "search"]
         assert named["profile"]["rows"] == {"item": 2}
+        assert named["order"]["new_row"] == ["part-1-title", "part-1-amount", *BOX]
         assert named["billing"]["buttons"] == ["Save"]
         name, kind = fields["profile", "name"], fields["profile", "kind"]
         assert name["required"]
@@ -126,6 +143,10 @@ def test_forms_of_a_page_are_told_and_wrong_values_refused(
         for wrong in WRONG:
             assert f"{wrong}: " in told["error"], told
         assert "level" not in told["error"]
+        assert (
+            "item-2-title: is in no row of item: it has 2, and the page offers"
+            in (told["error"])
+        )
         expect(page.locator("[data-aia-filled]")).to_have_count(0)
         assert page.input_value("#id_name") == "Bob"
 
@@ -164,6 +185,46 @@ def test_form_of_a_page_is_filled_in_and_the_person_saves_it(
         assert told["wrong"] == [{}, [{}]]  # the row that is deleted is not checked
 
 
+@pytest.mark.row("B08")
+def test_rows_of_a_formset_are_added_and_taken_back(
+    hands: Hands, subtests: pytest.Subtests
+) -> None:
+    page = hands.tab.page
+    rows, total = (
+        page.locator("#order tbody > tr"),
+        page.locator("#id_part-TOTAL_FORMS"),
+    )
+    new = {"part-1-title": "Ink", "part-1-amount": 3, "part-2-title": "Cap"}
+    with subtests.test("no more than the formset takes, or with a gap"):
+        told = hands.fill("order", **new, **{"part-3-title": "Box"})
+        assert "part-3-title: is in no row of part: it has 3" in told["error"]
+        told = hands.fill("order", **{"part-2-title": "Cap"})
+        assert "it has 1, and part-1 comes first" in told["error"]
+        expect(rows).to_have_count(1)
+        expect(total).to_have_value("1")
+    with subtests.test("a row goes with the last of its fields"):
+        told = hands.fill("order", **new, **{"part-0-DELETE": True})
+        assert told["filled"] == [*new, "part-0-DELETE"]
+        expect(rows).to_have_count(3)
+        row = page.locator("#id_part-2-title")
+        row.locator("+ .aia-filled").get_by_role("button").click()
+        expect(rows).to_have_count(2)
+        assert page.evaluate("document.activeElement.id") == "aia-input"
+    with subtests.test("what is kept is saved"):
+        page.locator(".aia-filling button").first.click()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Save order").click()
+        told = json.loads(page.locator("#told").text_content() or "")
+        told["posted"].pop("csrfmiddlewaretoken")
+        assert told == {"posted": ORDER, "wrong": [{}]}  # of the new row
+    with subtests.test("all of it is taken back"):
+        hands.tab.goto("/forms/")
+        hands.fill("order", **new)
+        page.locator(".aia-filling button").last.click()
+        expect(rows).to_have_count(1)
+        expect(total).to_have_value("1")
+
+
 DIALOG = """() => {
   const dialog = document.createElement("dialog");
   dialog.innerHTML = "<h2>Sure?</h2><button>Close</button>";
@@ -198,7 +259,7 @@ HIDDEN_FORM = """async (names) => {
     { snapshot, actions: [{ action: "fill", ref, value: "by ref" }], approved: false },
     async () => true);
   const values = { elements: ["by name"] };
-  const told = fillPage({ page: location.href, form: "hidden-form", values });
+  const told = await fillPage({ page: location.href, form: "hidden-form", values });
   return {
     wasDirty, isDirty: isDirty(), failed, filled: told.filled,
     fields: names.filter((name) => lines.some(([, , , , , , of]) => of === name)).length,
@@ -231,6 +292,19 @@ PLACE = """html => {
   box.innerHTML = html;
   document.body.append(box);
 }"""
+MORE = """() => {
+  const form = document.querySelector("#parcels");
+  const { content } = form.querySelector("template");
+  form.querySelector("template").remove();
+  document.querySelector("[data-aia-add-row=parcel]").onclick = () => {
+    const total = form.elements["parcel-TOTAL_FORMS"];
+    const row = content.cloneNode(true);
+    for (const one of row.querySelectorAll("[name]"))
+      one.name = one.name.replace("__prefix__", total.value);
+    form.append(row);
+    total.value = Number(total.value) + 1;
+  };
+}"""
 STATES = """async () => {
   const { outline } = await import("/static/ai_assistant/outline.js");
   const { lines } = outline(document.body);
@@ -252,6 +326,21 @@ def test_recipes_of_the_docs(hands: Hands, subtests: pytest.Subtests) -> None:
         assert page.input_value("[name=seats]") == "A2"
         error = hands.does("choose_seats", seats=["A2", "B7"])["error"]
         assert "Not free: B7. Free: A1,A2" in error
+    with subtests.test("rows of a formset, of an empty one and by a button"):
+        context = Context({"parcels": Parts(prefix="parcel")})
+        parcels, more = (
+            Template(html[f"shop/templates/shop/{name}.html"]).render(context)
+            for name in ("parcels", "more")
+        )
+        page.evaluate(PLACE, parcels)
+        assert hands.fill("parcels", **{"parcel-0-title": "A"})["filled"]
+        page.evaluate(PLACE, more)
+        page.evaluate(MORE)
+        assert hands.fill("parcels", **{"parcel-1-title": "B"})["filled"]
+        titles = page.locator("#parcels [name$=title]")
+        expect(titles).to_have_count(2)
+        page.locator(".aia-filling button").last.click()
+        expect(titles).to_have_count(0)
     with subtests.test("effects of the page's own"):
         page.evaluate(PLACE, html["shop/templates/shop/remarks.html"])
         said = page.evaluate(STATES)

@@ -40,6 +40,8 @@ class Item(forms.Form):
 
 
 Items = forms.formset_factory(Item, extra=1, can_delete=True)
+# Of which the page has an empty row.
+Parts = forms.formset_factory(Item, extra=0, can_delete=True, max_num=3)
 
 
 def page(request: HttpRequest) -> HttpResponse:
@@ -47,15 +49,16 @@ def page(request: HttpRequest) -> HttpResponse:
     data = request.POST or None
     profile = Profile(data, prefix=None)
     items = Items(data, prefix="item", initial=[{"title": "Pen", "amount": 1}])
+    is_order = request.GET.get("which") == "order"
+    parts = Parts(data if is_order else None, prefix="part", initial=[{"title": "Nib"}])
     told = {}
     if data:
-        told = {
-            "posted": dict(request.POST.lists()),
-            "wrong": [profile.errors, items.errors],
-        }
+        wrong = parts.errors if is_order else [profile.errors, items.errors]
+        told = {"posted": dict(request.POST.lists()), "wrong": wrong}
     values = {
         "profile": profile,
         "items": items,
+        "parts": parts,
         "billing": Address(prefix="billing", initial={"city": "Oslo"}),
         "delivery": Address(prefix="delivery"),
         "told": told,

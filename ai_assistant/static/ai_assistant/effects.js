@@ -23,9 +23,9 @@ const ELSEWHERE = /\.(outside|away|window|document)\b/;
 const OTHERS =
   "a[href],area[href],button,input,label,select,summary,[contenteditable],[role=button],[role=link],[role=menuitem]";
 const OPENS = "[role=tab],[popovertarget],[aria-expanded],[aria-haspopup]";
-// Of Django's admin: rows of inlines, and what picks a date.
+// Of Django's admin: rows of inlines, and what picks a date. Of django-formset-js: rows.
 const OF_DJANGO =
-  ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle";
+  ".add-row a, .datetimeshortcuts a, .calendarbox a, .clockbox a, .collapse-toggle, [data-formset-add]";
 const FROM = "[hx-trigger*='from:'], [data-hx-trigger*='from:']";
 const WHEN_SHOWN = /\b(toggle|intersect|revealed)\b/;
 const TICKS = ["checkbox", "radio"];
@@ -157,7 +157,8 @@ export const isHarmless = (element) => {
   )
     return false;
   const isOfPage = !isIn(element, `${OF_OTHERS}, ${CELLS}`);
-  if (isOfPage && element.getAttribute(EFFECT) === "ui") return true;
+  // Such a click changes nothing, or adds a row to a formset: the page says so.
+  if (isOfPage && element.matches(`[${EFFECT}=ui], [data-aia-add-row]`)) return true;
   if ([element, ...outer].some(mayListen) || isWatched(element)) return false;
   if (sendsWhenShown(element)) return false;
   if (TICKS.includes(element.type)) return !sendsItself(element);

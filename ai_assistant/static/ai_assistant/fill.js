@@ -10,7 +10,7 @@ const TICKS = ["checkbox", "radio"];
 // Of the form that Django saves: others of the page may have the same names.
 const SAVES = "[name=_save], [name=_continue], [name=_addanother], [name=_saveasnew]";
 
-/** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string>, inputs?: any[] }} Field */
+/** @typedef {{ name: string, label: string, values: string[], texts: Record<string, string>, inputs?: any[], onBack?: () => void }} Field */
 
 /**
  * Returns the inputs of a name, in this form or in any of the page itself.
@@ -134,8 +134,9 @@ const settle = (isBack) => {
  * @param {any[]} inputs
  * @param {string[]} values
  * @param {Record<string, string>} [texts]
+ * @param {() => void} [onBack] called once it is taken back
  */
-const fill = (inputs, values, texts) => {
+const fill = (inputs, values, texts, onBack) => {
   filled.get(inputs[0])?.(false);
   const before = chosen(inputs);
   const was = inWords(inputs);
@@ -151,7 +152,10 @@ const fill = (inputs, values, texts) => {
     filled.delete(inputs[0]);
     note.remove();
     for (const input of inputs) delete input.dataset.aiaFilled;
-    if (isBack) put(inputs, before);
+    if (isBack) {
+      put(inputs, before);
+      onBack?.();
+    }
     tell();
   };
   note.querySelector("button").onclick = (event) => {
@@ -206,7 +210,7 @@ export const fillFields = (fields) => {
     else if (inputs.includes(document.activeElement)) told.typed_by_person.push(name);
     else if (inputs.some(sendsItself)) told.sends_itself.push(name);
     else {
-      fill(inputs, field.values, field.texts);
+      fill(inputs, field.values, field.texts, field.onBack);
       told.filled.push(name);
     }
   }

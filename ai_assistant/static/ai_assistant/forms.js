@@ -7,6 +7,7 @@ import { root } from "./root.js";
 
 const TOTAL = "-TOTAL_FORMS";
 const OPTIONS = 20; // of one choice
+const OF_FORM = ":is(input, select, textarea):not([name*=__prefix__])"; // no empty row
 
 /**
  * @typedef {object} PageForm
@@ -41,9 +42,7 @@ const rowsOf = (inputs) =>
 /** @param {any} form */
 const describe = (form) => {
   const own = bare(form);
-  const inputs = [...own.elements].filter((one) =>
-    one.matches("input, select, textarea")
-  );
+  const inputs = [...own.elements].filter((one) => one.matches(OF_FORM));
   const prefix = prefixOf(inputs.filter(isReported).map(({ name }) => name));
   const said = ["id", "name", "action", "hx-post"].map((one) => own.getAttribute(one));
   const names = [...said.slice(0, 2), prefix, ...said.slice(2)].filter(Boolean);
@@ -51,7 +50,7 @@ const describe = (form) => {
 };
 
 /**
- * Returns the forms of the page that have a field to fill in.
+ * Returns the forms of the page that have a field to fill in, or could have a row of some.
  *
  * @returns {PageForm[]}
  */
@@ -59,7 +58,7 @@ export const formsOfPage = () => {
   const all = [...document.querySelectorAll("form")]
     .filter((one) => !root.contains(one))
     .map(describe)
-    .filter(({ inputs }) => inputs.some(isReported));
+    .filter(({ inputs, rows }) => inputs.some(isReported) || Object.keys(rows).length);
   return all.map((one, at) => {
     const others = all.flatMap((other) => (other === one ? [] : other.names));
     const names = [...one.names, `${at + 1}`];
@@ -96,8 +95,10 @@ const describeField = (inputs, describe) => {
  * @param {(selector: string, around: any) => string[]} textsOf
  * @param {number} most fields
  */
-export const tellForms = (describe, textsOf, most) => {
+export const tellForms = async (describe, textsOf, most) => {
   const all = formsOfPage();
+  const hasRows = all.some(({ rows }) => Object.keys(rows).length);
+  const formsets = hasRows && (await import("./formsets.js"));
   const fields = all.flatMap(({ inputs, name }) =>
     [...Map.groupBy(inputs.filter(isReported), (one) => one.name).values()].map(
       (group) => ({ form: name, ...describeField(group, describe) })
@@ -106,6 +107,7 @@ export const tellForms = (describe, textsOf, most) => {
   return {
     forms: all.map(({ form, name, prefix, rows }) => ({
       ...{ name, prefix, rows },
+      new_row: Object.entries(rows).flatMap(formsets.nextRow),
       buttons: textsOf(":is(button:not([type=button]), [type=submit])", bare(form))
     })),
     fields: fields.slice(0, most)

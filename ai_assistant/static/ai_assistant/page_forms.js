@@ -7,6 +7,7 @@ import { formsOfPage } from "./forms.js";
 import { pagePath } from "./root.js";
 
 const LISTED = 30;
+const ROW = /^(.+)-(\d+)-/; // of a formset
 const YES = ["true", "on", "yes", "1"];
 const NO = ["false", "off", "no", "0", ""];
 
@@ -37,14 +38,29 @@ const inputsOf = ({ inputs, prefix }, name) => {
 };
 
 /**
+ * Returns the row of a name, if the form does not have it yet.
+ *
+ * @param {PageForm} form
+ * @param {string} name
+ */
+const newRowOf = ({ prefix, rows }, name) => {
+  for (const one of [name, `${prefix}-${name}`]) {
+    const [, formset, row] = ROW.exec(one) ?? [];
+    if (rows[formset] <= Number(row)) return { name, formset, number: Number(row) };
+  }
+};
+
+/**
  * @param {string} wanted
  * @param {string[]} fields
  */
 const findForm = (wanted, fields) => {
   const all = formsOfPage();
   const own = wanted ? all.filter((one) => one.names.includes(wanted)) : all;
-  const any = own.filter((one) => fields.some((name) => inputsOf(one, name).length));
-  const whole = any.filter((one) => fields.every((name) => inputsOf(one, name).length));
+  /** @type {(form: PageForm, name: string) => any} */
+  const has = (one, name) => inputsOf(one, name).length || newRowOf(one, name);
+  const any = own.filter((one) => fields.some((name) => has(one, name)));
+  const whole = any.filter((one) => fields.every((name) => has(one, name)));
   const found = whole.length ? whole : any;
   const several = listed((found.length ? found : all).map(({ name }) => name));
   refuseIf(
@@ -149,35 +165,62 @@ const fieldFor = (form, name, given) => {
     inputs.some((one) => one.readOnly || one.matches(":disabled")),
     "is read-only"
   );
-  const [, formset, row] = /^(.+)-(\d+)-/.exec(inputs[0].name) ?? [];
+  const [, formset, row] = ROW.exec(inputs[0].name) ?? [];
   refuseIf(
     form.rows[formset] <= Number(row),
     `is in no row of ${formset}: it has ${form.rows[formset]}`
   );
-  const field = { name: inputs[0].name, label: name, texts: {} };
+  const field = {
+    name: inputs[0].name,
+    label: name,
+    texts: {},
+    onBack: () => dropRows()
+  };
   return { ...field, values: valuesFor(inputs, given), inputs };
+};
+
+let dropRows = () => {}; // in which nothing is, once some were added
+
+/**
+ * Adds the rows that names are of. Returns of each name that has none, why.
+ *
+ * @param {PageForm} found
+ * @param {string[]} names
+ */
+const addRows = async (found, names) => {
+  const rows = names.map((name) => newRowOf(found, name)).filter(Boolean);
+  if (!rows.length) return new Map();
+  const formsets = await import("./formsets.js");
+  dropRows = formsets.dropRows;
+  return formsets.addRows(found.form, rows);
 };
 
 /**
  * @param {{ page: string, form: string, values: Record<string, string[]> }} wanted
  */
-export const fillPage = ({ page, form, values }) => {
+export const fillPage = async ({ page, form, values }) => {
   const { pathname, search } = new URL(page, location.href);
   refuseIf(pathname + search !== pagePath(), "the page is another one now");
   refuseIf(isWithheld(), "the page is for the person alone");
   const found = findForm(form, Object.keys(values));
+  const refused = await addRows(found, Object.keys(values));
+  const now = formsOfPage().find((one) => one.form === found.form);
+  const grown = { ...found, ...now, prefix: found.prefix }; // by which names are known
   /** @type {string[]} */
   const wrong = [];
   const fields = Object.entries(values).flatMap(([name, given]) => {
     /** @type {any[]} */
     const none = [];
     try {
-      return fieldFor(found, name, given);
+      refuseIf(refused.has(name), refused.get(name));
+      return fieldFor(grown, name, given);
     } catch (error) {
       wrong.push(`${name}: ${/** @type {Error} */ (error).message}.`);
       return none;
     }
   });
-  refuseIf(wrong.length, `The page refuses this. ${wrong.join(" ")}`);
-  return { form: found.name, ...fillFields(fields) };
+  const told = wrong.length ? null : { form: found.name, ...fillFields(fields) };
+  dropRows();
+  refuseIf(!told, `The page refuses this. ${wrong.join(" ")}`);
+  return told;
 };

@@ -4,7 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.databases import every_other
+from ai_assistant.changes.capture.databases import every_other, opened
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.request_context import match_of
 from ai_assistant.tools.adapters.request import user_request
@@ -148,31 +148,15 @@ def _effect_of(operation: Operation) -> Iterator[Any]:
         yield lambda: None
         return
     aliases, reads = _databases(operation), operation.effect == "read"
-    with ExitStack() as stack:
-        for alias in aliases:
-            with _without_lock(connections[alias]) if reads else nullcontext():
-                stack.enter_context(transaction.atomic(using=alias))
+    with opened(aliases, reads=reads) as there:
 
         def take_back() -> None:
-            for alias in aliases:
+            for alias in there:
                 transaction.set_rollback(True, using=alias)
 
         yield take_back
         if reads:
             take_back()
-
-
-@contextmanager
-def _without_lock(connection: Any) -> Iterator[None]:
-    """Let a transaction that begins here hold no write lock, before it writes."""
-    mode = getattr(connection, "transaction_mode", None)  # of SQLite
-    if mode is not None:
-        connection.transaction_mode = None
-    try:
-        yield
-    finally:
-        if mode is not None:
-            connection.transaction_mode = mode
 
 
 def _databases(operation: Operation) -> list[str]:

@@ -31,7 +31,7 @@ def site_form(
     if inlines:
         raise ModelRetry(
             "This page has no inlines: give the rows of a formset by the names of their "
-            "inputs in values, as form-0-title."
+            "inputs in values, as form-0-title. A new row has the next number."
         )
     if not values:
         raise ModelRetry("Give values by the names that get_page_state tells.")

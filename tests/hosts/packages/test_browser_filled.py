@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.utils import translation
 
 from ai_assistant.registry import registry
 from ai_assistant.tools.data.writing.change import add_page, change_page
@@ -32,6 +33,16 @@ FILL = """async (wanted) => {
   const { fillForm } = await import("/static/ai_assistant/fill.js");
   return fillForm(wanted);
 }"""
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+# Unfold has it in a label.
+BOX = ":is([name$=-DELETE], label:has([name$=-DELETE]))"
+DIRECTION = "getComputedStyle(document.body).direction"
+# The language of the pages, and what shows them.
+WAYS = {"wide": ("en", {}), "mirrored, on a phone": ("ar", PHONE)}
 LEFT = ("typed_by_person", "not_on_page", "sends_itself")
 
 
@@ -52,26 +63,35 @@ def both(client, case, boss):
     return address, wanted, dict(posted.data.lists())
 
 
-def test_form_that_is_filled_in_posts_what_the_tool_would(client, subtests):
+@pytest.mark.parametrize("way", WAYS)
+def test_form_that_is_filled_in_posts_what_the_tool_would(
+    client, subtests, settings, way
+):
     boss = get_user_model().objects.get(username="ada")
-    forms = {name: both(client, case, boss) for name, case in FORMS.items()}
+    language, screen = WAYS[way]
+    settings.LANGUAGES = [*settings.LANGUAGES, (language, language)]
+    with translation.override(language):
+        forms = {name: both(client, case, boss) for name, case in FORMS.items()}
     addresses = {address for address, *_rest in forms.values()} | {"/admin/jsi18n/"}
-    answers = {address: client.get(address) for address in addresses}
+    asked = {"HTTP_ACCEPT_LANGUAGE": language}
+    answers = {address: client.get(address, **asked) for address in addresses}
     pages = {
         address: (answer.content, answer["Content-Type"])
         for address, answer in answers.items()
     }
-    filled = {}
+    filled, directions = {}, set()
     assert forms
 
     # No query from here on: Playwright has an event loop in this thread.
-    with chromium() as browser, browser.new_context() as tab:
+    with chromium() as browser, browser.new_context(**screen) as tab:
         desk = Desk(tab.new_page(), pages)
         for name, (address, wanted, _ours) in forms.items():
             filled[name] = desk.post_of(address, FILL, wanted)
+            directions.add(desk.page.evaluate(DIRECTION))
         with subtests.test("a row that was to be deleted is taken back"):
             takes_back_deletion(desk, forms)
 
+    assert directions == {"rtl" if language == "ar" else "ltr"}
     for name, (*_rest, ours) in forms.items():
         with subtests.test(name):
             theirs, told = filled[name]
@@ -94,7 +114,7 @@ def takes_back_deletion(desk, forms):
         box = desk.page.locator("[name$=-DELETE][data-aia-filled]")
         # A theme may have the rows in a tab that is not open.
         box.wait_for(state="attached")
-        back = desk.page.locator("[name$=-DELETE] ~ .aia-filled [data-aia-take-back]")
+        back = desk.page.locator(f"{BOX} ~ .aia-filled [data-aia-take-back]")
         back.dispatch_event("click")
         box.wait_for(state="detached")
         assert desk.page.locator("[name$=-DELETE]:checked").count() == 0

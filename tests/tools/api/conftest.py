@@ -9,6 +9,7 @@ from django.urls import clear_url_caches
 from ai_assistant import conf
 from ai_assistant.tools.api.catalogue import catalogue
 from tests.library.models import Author, Book, Tag
+from tests.servers.ports import free_port
 from tests.tools.api import site
 
 
@@ -67,6 +68,33 @@ def other_database(tmp_path):
         yield
     finally:
         connections["other"].close()
+        del connections["other"]
+        del connections.settings["other"]
+
+
+@pytest.fixture
+def closed_database():
+    """A second database, at a port at which nobody listens."""
+    connections.settings["other"] = {
+        **connections["default"].settings_dict,
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "other",
+        "HOST": "127.0.0.1",
+        "PORT": str(free_port()),
+        "OPTIONS": {},
+    }
+    other = connections["other"]
+
+    def connect():
+        with other.wrap_database_errors:
+            other.connect()
+
+    # A test is refused a database of which it does not know, before it is tried.
+    other.ensure_connection = connect
+    try:
+        yield other
+    finally:
+        other.close()
         del connections["other"]
         del connections.settings["other"]
 

@@ -1,11 +1,14 @@
 """An operation is called as the user, and no other view is reached."""
 
+import socket
+
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 
 from ai_assistant import ModelRetry
+from ai_assistant.changes.capture.databases import opened
 from ai_assistant.engine.interrupts.results import with_effect_of_call
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.sensitive import HIDDEN
@@ -152,6 +155,27 @@ def test_what_only_reads_writes_nothing_in_another_database(opt_in, boss):
 
     assert call(boss, "away.get").data == {"made": "sneaked"}
     assert not Tag.objects.using("other").exists()
+
+
+class TestDatabaseThatIsAway:
+    def test_only_who_uses_it_fails(self, opt_in, boss, closed_database):
+        opt_in("sneaky.get", "away.get")
+
+        assert call(boss, "sneaky.get").data == {"made": "sneaked"}
+        assert not Tag.objects.exists()
+        assert "OperationalError" in call(boss, "away.get").error
+
+    def test_it_stays_away_for_the_call(self, closed_database):
+        """What came back would have no transaction that is rolled back."""
+        with opened(["default", "other"]) as there:
+            port = closed_database.settings_dict["PORT"]
+            with socket.create_server(("127.0.0.1", int(port))) as back:
+                back.settimeout(0)
+                with pytest.raises(OperationalError):
+                    Tag.objects.using("other").create(name="sneaked")
+                with pytest.raises(BlockingIOError):
+                    back.accept()
+        assert there == ["default"]
 
 
 class TestJson:
