@@ -73,6 +73,7 @@ class AuditEntryAdmin(ListedAdmin):
     )
     readonly_fields = ("number", "run_link", "formatted_details", "hashes")
     ordering = ("-id",)
+    when_empty = _("Nothing was recorded yet.")
     user_field = "user"
 
     def decorate(self, request: HttpRequest, rows: list[Any]) -> None:

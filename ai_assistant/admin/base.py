@@ -1,6 +1,6 @@
 """Base classes for the admin pages of the assistant's own tables."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -18,12 +18,20 @@ from ai_assistant.safety.audit import record, request_ip
 class AssistantAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # its checker's
     """The assistant's own tables, shown while the assistant is switched on."""
 
+    when_empty: Any = ""  # what a list without rows says of what will be in it
+
+    class Media:
+        css: ClassVar = {"all": ("ai_assistant/pages.css",)}
+
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Name the list by what it holds: Django's own title is about choosing one."""
-        title = {"title": capfirst(self.opts.verbose_name_plural)}
-        return super().changelist_view(request, {**title, **(extra_context or {})})
+        own = {
+            "title": capfirst(self.opts.verbose_name_plural),
+            "when_empty": self.when_empty,
+        }
+        return super().changelist_view(request, {**own, **(extra_context or {})})
 
     def has_view_permission(
         self, request: HttpRequest, obj: Model | None = None
@@ -154,6 +162,7 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     """The form of a row of configuration; what is wrong is said at its field."""
 
     maker: Any = None  # who edits it
+    is_preview = False  # nothing is saved, and what it shows says what is wrong
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -162,6 +171,8 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc] # Django's own
+        if self.is_preview:
+            return
         wrong = {*self.errors}
         for name, problem in row_problems(
             self.instance, self.maker, was_active=self.was_active

@@ -157,6 +157,7 @@ class ChangeSetAdmin(ListedAdmin):
     ordering = ("-created_at",)
     inlines = (RowChangeInline,)
     user_field = "user"
+    when_empty = _("The assistant has changed nothing yet.")
 
     def decorate(self, request: HttpRequest, rows: list[Any]) -> None:
         """Add the first changed object of each, and how many there are."""

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ai_assistant.admin.base import RowForm
+from ai_assistant.admin.lists.decorated import in_brief
 from ai_assistant.admin.rows.preview import PreviewedAdmin, TriedCommandAdmin
 from ai_assistant.models.configuration import (
     Agent,
@@ -73,11 +74,11 @@ class ConfigurationAdmin(PreviewedAdmin):
     actions = ("switch_on", "switch_off")
     save_as = True
 
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
         """Return the columns."""
         return (
             "name",
-            *self.words[:1],
+            *(in_brief(self.opts.get_field(name)) for name in self.words[:1]),
             "model",
             "view",
             "group",
@@ -142,6 +143,10 @@ class InstructionAdmin(ConfigurationAdmin):
 
     words = ("text",)
     kind = "instruction"
+    when_empty = gettext_lazy(
+        "No instruction was added here yet. One tells the model what to know or to "
+        "heed, on all pages or on some."
+    )
     markdown = ("text",)
 
     def formfield_for_dbfield(
@@ -161,6 +166,10 @@ class SkillAdmin(ConfigurationAdmin):
 
     words = ("description", "body", "allowed_tools")
     kind = "skill"
+    when_empty = gettext_lazy(
+        "No skill was added here yet. One says how something is done; the model "
+        "reads it when it needs it."
+    )
     markdown = ("body",)
 
 
@@ -170,6 +179,10 @@ class PromptCommandAdmin(TriedCommandAdmin, ConfigurationAdmin):
 
     words = ("description", "text", "arguments")
     kind = "command"
+    when_empty = gettext_lazy(
+        "No command was added here yet. One is a prompt that users send by its "
+        "name, as “/weekly-report”."
+    )
     tried = gettext_lazy("A line to try")
 
     def formfield_for_dbfield(
@@ -194,6 +207,10 @@ class SuggestionAdmin(ConfigurationAdmin):
 
     words = ("label", "text", "path")
     kind = "suggestion"
+    when_empty = gettext_lazy(
+        "No suggestion was added here yet. One is a prompt that users send by "
+        "pressing it."
+    )
 
 
 @admin.register(Agent)
@@ -205,6 +222,10 @@ class AgentAdmin(ConfigurationAdmin):
         *("steps", "run_s", "loop"),
     )
     kind = "agent"
+    when_empty = gettext_lazy(
+        "No agent was added here yet. One has instructions, tools and a model of "
+        "its own, and users choose it for a conversation."
+    )
     markdown = ("text",)
 
     def formfield_for_dbfield(

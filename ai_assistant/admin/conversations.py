@@ -51,6 +51,9 @@ class ConversationAdmin(ListedAdmin):
     search_fields = ("title",)
     search_help_text = _("Words of what was said, a user, or the path of a page.")
     user_field = "owner"
+    when_empty = _(
+        "Nobody has asked the assistant anything yet. Open a page of the admin, and begin."
+    )
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Return the columns; costs only for who may see them."""
@@ -65,6 +68,16 @@ class ConversationAdmin(ListedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the one that is made here."""
         return ("runs_table",)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Conversation | None:
+        """Name one without a title by its first question."""
+        row: Conversation | None = super().get_object(request, object_id, from_field)
+        if row is not None and not row.title:
+            keys = row.runs.order_by("created_at").values_list("pk", flat=True)[:1]
+            row.asked = "".join(questions_of(list(keys)).values())
+        return row
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         """Leave those of agents that were asked out of the list."""
@@ -189,6 +202,7 @@ class ToolCallAdmin(ListedAdmin):
     readonly_fields = ("user", "run_link", "asked_with", "told")
     ordering = ("-created_at",)
     user_field = "run__user"
+    when_empty = _("The assistant has called no tool yet.")
 
     def of_users(self, queryset: QuerySet[Any], keys: list[Any]) -> QuerySet[Any]:
         """Return the calls of some users, without looking at the run of each."""

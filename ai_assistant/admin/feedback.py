@@ -10,7 +10,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.admin.lists.decorated import NOTHING, ListedAdmin, sees_texts
+from ai_assistant.admin.lists.decorated import (
+    NOTHING,
+    ListedAdmin,
+    in_brief,
+    sees_texts,
+)
 from ai_assistant.models.conversation import Feedback
 from ai_assistant.render.html.run_texts import answers_of, questions_of
 
@@ -48,11 +53,15 @@ class FeedbackAdmin(ListedAdmin):
     list_select_related = ("user", "run")
     search_fields = ("text", "=run__id")
     user_field = "user"
+    when_empty = _(
+        "Nobody has rated an answer yet. Two buttons below each answer do that."
+    )
 
     def get_list_display(self, request: HttpRequest) -> Any:
         """Return the columns; the texts only for who may see them."""
         texts = ("question", "answer") if sees_texts(request) else ()
-        own = ("value", "why", "text", "user", "created_at", "run_link")
+        said = in_brief(self.opts.get_field("text"))
+        own = ("value", "why", said, "user", "created_at", "run_link")
         return self.seen(request, (*texts, *own))
 
     def get_fields(self, request: HttpRequest, obj: Feedback | None = None) -> Any:

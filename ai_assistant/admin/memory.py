@@ -49,6 +49,10 @@ class MemoryAdmin(VersionedAdmin):
     form = MemoryForm
     list_display = ("text", "audience", "words", "is_active", "created_at")
     search_fields = ("text",)
+    when_empty = gettext_lazy(
+        "Nothing is remembered yet. What stands here is in the prompt of whom it "
+        "is for."
+    )
     list_select_related = ("group",)
     actions = ("switch_off", "switch_on", "export")
 

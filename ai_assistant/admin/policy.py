@@ -45,6 +45,10 @@ class PolicyRuleAdmin(VersionedAdmin):
     list_filter = ("decision", "group")
     list_select_related = ("group",)
     search_fields = ("tools", "module", "reason")
+    when_empty = gettext_lazy(
+        "No rule was added here yet: tools are allowed, asked for or denied as the "
+        "code and the settings of the site say."
+    )
     ordering = ("tools", "pk")
     fieldsets: ClassVar = (
         (

@@ -23,7 +23,6 @@ from ai_assistant.engine.service import (
     look_at_prompt,
     prompts_of,
 )
-from ai_assistant.models.run import Run
 from ai_assistant.render.html.cards.body import prompt_entry
 from ai_assistant.safety.audit import record, request_ip
 from ai_assistant.safety.identity.permissions import (
@@ -134,7 +133,7 @@ class PromptPages:
     def prompts_view(self, request: HttpRequest, run_id: Any) -> HttpResponse:
         """Show what the model was really told, for each of its calls of a run."""
         _check(request)
-        run = Run.objects.filter(pk=run_id).first()
+        run = self.get_object(request, str(run_id))  # type: ignore[attr-defined]
         if run is None:
             raise Http404
         if not self.has_view_permission(request, run):  # type: ignore[attr-defined]

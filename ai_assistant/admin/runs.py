@@ -39,7 +39,7 @@ from ai_assistant.render.played_again import source_of
 from ai_assistant.safety.identity.permissions import may_view, may_view_prompts
 
 EMPTY: tuple[Any, ...] = (None, "", [], {})
-OF_OPERATORS = ("root", "error_detail", "state_values", "attempts")
+OF_OPERATORS = ("id", "root", "error_detail", "state_values", "attempts")
 
 
 @admin.register(Run)
@@ -69,10 +69,14 @@ class RunAdmin(PromptPages, ListedAdmin):
         "worked",
         "created_at",
         "finished_at",
+        "id",
     )
     readonly_fields = ("worked",)
     ordering = ("-created_at",)
     user_field = "user"
+    when_empty = _(
+        "Nobody has asked the assistant anything yet. Each question is a run here."
+    )
     change_form_template = "ai_assistant/admin/run.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
@@ -128,6 +132,16 @@ class RunAdmin(PromptPages, ListedAdmin):
         is_own = obj is not None and _is_own(request, obj)
         return is_own or super().has_view_permission(request, obj)
 
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Run | None:
+        """Name a run by what was asked, for who may see that."""
+        run: Run | None = super().get_object(request, object_id, from_field)
+        if run is not None:
+            keys = [run.pk] if self._shows(request, run)["shows_texts"] else []
+            run.asked = questions_of(keys).get(run.pk) or run_title(run)
+        return run
+
     def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
         """Leave out what is empty, as errors mostly are, and what is for operators."""
         fields: Any = super().get_fields(request, obj)
@@ -141,9 +155,7 @@ class RunAdmin(PromptPages, ListedAdmin):
         """Add what the run did, and when; each part for who may see it."""
         run = kwargs["obj"]
         shows = self._shows(request, run)
-        asked = questions_of([run.pk]) if shows["shows_texts"] else {}
-        context["subtitle"] = asked.get(run.pk) or run_title(run)
-        context |= shows
+        context |= {**shows, "subtitle": str(run)}
         rows = trace_rows(run)
         context["trace"] = timeline_entry(rows)
         if shows["shows_texts"] or shows["shows_arguments"] or shows["shows_costs"]:
@@ -168,7 +180,7 @@ class RunAdmin(PromptPages, ListedAdmin):
 
     def test_view(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """Show the Python source of a test that plays a run again."""
-        run = Run.objects.filter(pk=run_id).select_related("user").first()
+        run = self.get_object(request, str(run_id))
         if run is None:
             raise Http404
         shows = self._shows(request, run)

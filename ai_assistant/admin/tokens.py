@@ -133,6 +133,9 @@ class AccessTokenAdmin(ReadOnlyAdmin):
     )
     readonly_fields = fields
     user_field = "user"
+    when_empty = gettext_lazy(
+        "No token yet. A program needs one to talk to the assistant as a user."
+    )
     form = TokenForm
     change_form_template = "ai_assistant/admin/token_change.html"
     add_form_template = "ai_assistant/admin/token_add.html"

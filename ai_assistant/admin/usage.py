@@ -1,6 +1,6 @@
 """The usage of model calls, and the budgets for it."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -49,9 +49,10 @@ class BudgetAdmin(VersionedAdmin):
     list_select_related = ("group", "user")
     fields = ("scope", "group", "user", "window", "tokens", "usd")
     raw_id_fields = ("user",)
-
-    class Media:
-        css: ClassVar = {"all": ("ai_assistant/pages.css",)}
+    when_empty = gettext_lazy(
+        "No budget was added here yet. One limits the tokens or the costs of the "
+        "whole site, of a group, or of each user."
+    )
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         """Return the columns; what is used only for who may see it."""
@@ -140,6 +141,7 @@ class UsageAdmin(ListedAdmin):
     )
     readonly_fields = ("run_link", "cost")
     user_field = "user"
+    when_empty = gettext_lazy("No model was called yet.")
     change_list_template = "ai_assistant/admin/usage_list.html"
 
     def has_view_permission(

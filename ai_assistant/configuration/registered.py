@@ -231,6 +231,7 @@ def _taught(kind: str, parts: Callable[[], list[Any]]) -> Iterator[RegisteredPar
         if getattr(part, "owner_id", None) is not None:
             continue  # a person's own
         text = getattr(part, "text", None) or getattr(part, "instructions", None)
+        schema = getattr(part, "schema", None)
         yield RegisteredPart(
             kind=kind,
             name=part.name,
@@ -238,7 +239,7 @@ def _taught(kind: str, parts: Callable[[], list[Any]]) -> Iterator[RegisteredPar
             origin=part.origin,
             where=_words(limits_of(part.placement)),
             about=str(getattr(part, "description", "") or ""),
-            schema=getattr(part, "schema", None) or {},
+            schema=schema if isinstance(schema, Mapping) else {},
             code=text if callable(text) else None,
         )
 

@@ -7,6 +7,8 @@ from typing import Any, TypeVar, cast
 from django.conf import settings
 from django.db import connection, models
 from django.db.models import QuerySet, functions
+from django.utils.formats import date_format
+from django.utils.timezone import is_aware, localtime
 
 SEEN_S = 60.0
 NOW = {
@@ -46,6 +48,14 @@ def time_sql() -> tuple[str, list[Any]]:
     if connection.vendor == "postgresql":
         return SERVER_TIME, []
     return "%s", [connection.ops.adapt_datetimefield_value(_host_now())]
+
+
+def time_text(value: object) -> str:
+    """Return a time for the name of a row; of one that is not stored yet, a dash."""
+    if not isinstance(value, datetime):
+        return "\N{EN DASH}"
+    at = localtime(value) if is_aware(value) else value
+    return str(date_format(at, "SHORT_DATETIME_FORMAT"))
 
 
 def nearly_now() -> datetime:

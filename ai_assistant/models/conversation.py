@@ -6,9 +6,10 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import connection, models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.models.clock import DatabaseTimeField, time_sql
+from ai_assistant.models.clock import DatabaseTimeField, time_sql, time_text
 from ai_assistant.models.raw_sql import changed_row, insert_row, read_row
 from ai_assistant.models.run import Run, SentFields
 from ai_assistant.types import UserKey
@@ -109,6 +110,8 @@ class Conversation(models.Model):
         default=0, editable=False
     )  # how many were made or taken back: a page sees that there is another
 
+    asked = ""  # the first question of one without a title, where a page has read it
+
     objects = ConversationQuerySet.as_manager()
 
     class Meta:
@@ -140,7 +143,12 @@ class Conversation(models.Model):
         )
 
     def __str__(self) -> str:
-        return self.title or str(self.id)
+        return (
+            self.title
+            or self.asked
+            or gettext("Conversation of %(time)s")
+            % {"time": time_text(self.created_at)}
+        )
 
     @property
     def open_link(self) -> Any:

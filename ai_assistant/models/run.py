@@ -7,9 +7,10 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.clock import DatabaseTimeField, time_text
 
 
 class RunState(models.TextChoices):
@@ -217,6 +218,8 @@ class Run(SentFields):
     created_at = DatabaseTimeField(_("created"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
 
+    asked = ""  # its question, where a page has read that
+
     objects = RunQuerySet.as_manager()
 
     class Meta:
@@ -254,7 +257,9 @@ class Run(SentFields):
         )
 
     def __str__(self) -> str:
-        return f"{self.id} ({self.get_state_display()})"
+        return self.asked or gettext("Run of %(time)s") % {
+            "time": time_text(self.created_at)
+        }
 
     @property
     def is_stopping(self) -> bool:

@@ -1,6 +1,6 @@
 """The pages of the site by the names of their views, and which of them a row selects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.http import QueryDict
@@ -54,11 +54,11 @@ class Selected:
     idle: list[str] = field(default_factory=list)  # lines that match no page at all
 
 
-def selected_by(settings: ModuleSettings) -> Selected:
-    """Return the pages that a row would select, if it were stored."""
+def selected_by(settings: ModuleSettings, pages: Iterable[ListedPage]) -> Selected:
+    """Return the `pages` that a row would select, if it were stored."""
     modules, found = current_modules().with_row(settings), Selected()
     used: set[str] = set()
-    for page in site_pages():
+    for page in pages:
         lines = [line for line in settings.pages if matches(line, page.info)]
         used.update(lines)
         if not lines:

@@ -71,6 +71,8 @@ class SiteModules:
 
     def with_row(self, settings: ModuleSettings) -> "SiteModules":
         """Return the modules as they would be with a row in place of that of its id."""
+        if self._own.get(settings.id) == settings:
+            return self
         others = [one for one in self.settings if one.id != settings.id]
         return SiteModules(self.registered, (*others, settings))
 

@@ -141,7 +141,7 @@ class TestParts:
         UsageLedger.objects.filter(pk=old.pk).update(created_at=before)
 
         page = admin_client.get(PAGE).content.decode()
-        assert "<dd>4711</dd>" in page
+        assert "<dd>4,711</dd>" in page
         assert "0.2500" in page
 
     def test_failed_runs_are_counted_by_error_and_found_behind_the_link(

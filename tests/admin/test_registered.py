@@ -7,7 +7,7 @@ from django.urls import clear_url_caches, reverse
 
 from ai_assistant import conf
 from ai_assistant.configuration.registered import names_registered
-from ai_assistant.models import Instruction, Module, PolicyRule, Skill
+from ai_assistant.models import Instruction, Module, PolicyRule, PromptCommand, Skill
 from ai_assistant.registry import registry
 from ai_assistant.testing import run_assistant
 from tests.web.rest.program import API
@@ -46,6 +46,15 @@ class TestAll:
         assert kinds["skills"]["refund"]["source"] == "made here"
         assert kinds["modules"]["teams"]["where"] == "pages auth.group"
         assert {*kinds["tools"]} == {*registry.tools()}
+
+    def test_command_whose_schema_is_broken_is_listed(self, admin_client):
+        PromptCommand.objects.bulk_create(
+            [PromptCommand(name="half", text="x", arguments=[1, 2])]
+        )
+
+        kinds = kinds_of(admin_client.get(PAGE))
+
+        assert kinds["commands"]["half"]["schema"] == {}
 
     def test_source_is_for_superusers(self, client):
         client.force_login(person("eva", "view_module"))

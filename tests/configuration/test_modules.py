@@ -1,6 +1,7 @@
 """Modules as rows have them, in the next message of the real engine."""
 
 import asyncio
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -10,7 +11,7 @@ from django.db import OperationalError
 from ai_assistant import ContextModule, conf, models, register
 from ai_assistant.configuration import modules, rows
 from ai_assistant.configuration.setup import _of_runs
-from ai_assistant.modules.resolve import module_by_id, module_for
+from ai_assistant.modules.resolve import current_modules, module_by_id, module_for
 from ai_assistant.registry import registry
 from ai_assistant.testing import call, reply, run_assistant
 from ai_assistant.types import ToolDefinition
@@ -109,6 +110,17 @@ class TestMadeHere:
 
         assert "Exactly here." not in played.prompt
         assert "Closed." in played.prompt
+
+    def test_row_that_is_stored_changes_nothing(self, made):
+        """Else the start page would compare each of 200 rows with all others anew."""
+        now = current_modules()
+        made()
+        after = current_modules()
+        stored = after.settings[0]
+
+        assert after is not now
+        assert after.with_row(stored) is after
+        assert after.with_row(replace(stored, priority=7)) is not after
 
     def test_group_says_for_whom_it_is(self, ada, made):
         group = Group.objects.create(name="Sales")

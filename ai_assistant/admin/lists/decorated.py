@@ -1,8 +1,8 @@
 """What the lists of conversations, runs and calls have in common."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
@@ -20,6 +20,7 @@ from ai_assistant.admin.base import ReadOnlyAdmin
 from ai_assistant.models.usage import VIEW_USAGE, UsageLedger
 from ai_assistant.registry import registry
 from ai_assistant.render.html.reports.table import money, seconds
+from ai_assistant.render.html.run_texts import brief
 
 VIEW_RUNS = "ai_assistant.view_run"
 VIEW_CONVERSATIONS = "ai_assistant.view_conversation"
@@ -48,9 +49,6 @@ class ListedAdmin(ReadOnlyAdmin):
 
     paginator = KeysFirstPaginator
     show_facets = admin.ShowFacets.NEVER  # each would be counted over all rows
-
-    class Media:
-        css: ClassVar = {"all": ("ai_assistant/pages.css",)}
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         """Let the rows of a page get what it needs, in one query for each thing."""
@@ -125,6 +123,17 @@ class NamedToolFilter(ToolFilter):
     """The same, of rows that hold it as their name."""
 
     parameter_name = lookup = "name"
+
+
+def in_brief(field: Any) -> Callable[[Any], str]:
+    """Return a column with the begin of a text, which may be pages long."""
+
+    @admin.display(description=field.verbose_name, ordering=field.name)
+    def column(row: Any) -> str:
+        return brief(getattr(row, field.name))
+
+    column.__name__ = field.name  # the styles know it by that
+    return column
 
 
 def sees_costs(request: HttpRequest) -> bool:

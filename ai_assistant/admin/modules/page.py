@@ -35,6 +35,9 @@ class ModuleAdmin(VersionedAdmin):
     list_filter = ("is_active", "group")
     list_select_related = ("group",)
     search_fields = ("name", "label", "pages", "text", "tools")
+    when_empty = gettext_lazy(
+        "Nothing was set up here yet: each module is as its app has it."
+    )
     ordering = ("name",)
     change_form_template = "ai_assistant/admin/module.html"
     change_list_template = "ai_assistant/admin/module_list.html"

@@ -66,6 +66,9 @@ class ProfileAdmin(FirstRunPages, VersionedAdmin):
     list_display = ("name", "label", "model", "state", "is_active", "in_settings")
     list_filter = ("is_active",)
     search_fields = ("name", "label", "model")
+    when_empty = gettext_lazy(
+        "No profile was added here yet. One names a model, and the key for it."
+    )
     ordering = ("name",)
     readonly_fields: ClassVar[tuple[str, ...]] = ("known",)
     fieldsets = (

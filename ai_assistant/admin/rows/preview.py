@@ -73,7 +73,8 @@ class PreviewedAdmin(VersionedAdmin):
         may = (self.has_add_permission, self.has_change_permission)
         if not any(one(request) for one in may):
             raise PermissionDenied
-        form = self.get_form(request, change=False)(request.POST)
+        form: Any = self.get_form(request, change=False)(request.POST)
+        form.is_preview = True
         form.is_valid()
         shown = self.shown(form.cleaned_data, request)
         context = {

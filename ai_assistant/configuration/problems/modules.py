@@ -27,7 +27,13 @@ from ai_assistant.models.module import (
 )
 from ai_assistant.modules.base import FEATURES, ContextModule
 from ai_assistant.modules.configured import may_set
-from ai_assistant.modules.pages import Selected, pages_of, selected_by
+from ai_assistant.modules.pages import (
+    ListedPage,
+    Selected,
+    pages_of,
+    selected_by,
+    site_pages,
+)
 from ai_assistant.modules.resolve import DEFAULT, registered_modules
 from ai_assistant.providers import price_list
 from ai_assistant.providers.base import DIRECT, LITELLM, provider_path
@@ -52,22 +58,23 @@ class ModuleProblem:
 
 def module_problems() -> list[ModuleProblem]:
     """Return what is wrong with the rows that are on. Seldom asks the database."""
+    rows = [row for row in rows_of(Module) if row.is_active]
+    pages = site_pages() if rows else []
     return [
         ModuleProblem(row=row, text=text)
-        for row in rows_of(Module)
-        if row.is_active
-        for text in _problems(row)
+        for row in rows
+        for text in _problems(row, pages)
     ]
 
 
-def _problems(row: Module) -> Iterator[str]:
+def _problems(row: Module, pages: list[ListedPage]) -> Iterator[str]:
     if not is_sound(row):
         yield from page_errors(row.pages)
         yield from operation_errors(row.api_operations)
         yield from filter(None, [features_error(row.features)])
         return
     if not is_of_code(row.name):
-        yield from selected_errors(selected_pages(row))
+        yield from selected_errors(selected_pages(row, pages))
     yield from gone_tools(row.tools.split())
     yield from gone_models(row.data_models.split())
     yield from gone_operations(row.api_operations.split())
@@ -251,13 +258,14 @@ def code_of(name: str) -> ContextModule | None:
     return next((one for one in registered_modules() if one.id == name), None)
 
 
-def selected_pages(row: Module) -> Selected:
-    """Return the pages that a row selects, or would if it were on."""
+def selected_pages(row: Module, pages: list[ListedPage] | None = None) -> Selected:
+    """Return the pages of the site that a row selects, or would if it were on."""
     if (code := code_of(row.name)) is not None:
         return Selected(pages=pages_of(code))
     if not row.pages or not is_sound(row):
         return Selected()
-    return selected_by(replace(settings_of(row), is_active=True))
+    settings = replace(settings_of(row), is_active=True)
+    return selected_by(settings, site_pages() if pages is None else pages)
 
 
 def selected_errors(selected: Selected) -> Iterator[str]:

@@ -7,10 +7,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from ai_assistant import conf
+from ai_assistant.configuration.command_arguments import schema_problem
 from ai_assistant.configuration.problems.modules import made_problems
 from ai_assistant.configuration.profiles import profile_problems
-from ai_assistant.configuration.setup import registered_agents
-from ai_assistant.models.configuration import Agent, Memory, Profile
+from ai_assistant.configuration.setup import command_of_row, registered_agents
+from ai_assistant.models.configuration import (
+    Agent,
+    Memory,
+    Profile,
+    PromptCommand,
+)
 from ai_assistant.models.module import Module
 from ai_assistant.models.policy import PolicyRule
 from ai_assistant.models.run import UNFINISHED, Run
@@ -39,6 +45,8 @@ def row_problems(row: Any, maker: Any = None, *, was_active: bool = False) -> Pr
         yield from made_problems(row, maker)
     elif isinstance(row, PolicyRule):
         yield from _of_rule(row)
+    elif isinstance(row, PromptCommand):
+        yield from _of_command(row)
     elif isinstance(row, Memory):
         yield from _of_memory(row)
     elif isinstance(row, Profile):
@@ -76,6 +84,12 @@ def loosened_by(pattern: str, decision: str) -> tuple[list[str], list[str]]:
     rule = Rule(tools=pattern, decision=decision, row=True)  # type: ignore[arg-type]
     is_known = decision in DECISIONS
     return names, [n for n in names if is_known and loosens(tools[n], rule)]
+
+
+def _of_command(row: PromptCommand) -> Problems:
+    if problem := schema_problem(command_of_row(row)):
+        sentence = _("Write the JSON schema of an object. %(problem)s")
+        yield "arguments", sentence % {"problem": problem}
 
 
 def _of_memory(row: Memory) -> Problems:

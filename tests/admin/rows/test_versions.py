@@ -260,6 +260,15 @@ class TestPreview:
         page = admin_client.post(address(PromptCommand, "preview"), fields)
         assert 'class="errornote"' in page.content.decode()
 
+    @pytest.mark.parametrize("schema", ['{"type": "banana"}', "[1, 2]"])
+    def test_schema_that_is_wrong_is_refused_at_its_field(self, admin_client, schema):
+        fields = {"name": "sum", "text": "x", "priority": "0", "arguments": schema}
+
+        page = admin_client.post(address(PromptCommand, "add"), fields)
+
+        assert "arguments" in page.context["adminform"].form.errors
+        assert not PromptCommand.objects.exists()
+
     def test_preview_is_for_who_may_write(self, staff):
         assert staff("view_skill").post(address(Skill, "preview")).status_code == 403
         assert staff("add_skill").get(address(Skill, "preview")).status_code == 405
