@@ -186,6 +186,10 @@ class TestExamples:
             panel.type("Before")
             self.select(panel, ".aia-body")
             button.wait_for()
+            below = panel.page.evaluate(
+                "getSelection().getRangeAt(0).getBoundingClientRect().bottom"
+            )
+            assert (button.bounding_box() or {})["y"] >= below
             if how == "click":
                 button.click()
             else:

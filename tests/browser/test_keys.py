@@ -241,7 +241,7 @@ class TestSettings:
 @pytest.mark.scenario(37)
 class TestWithoutMouse:
     def test_open_ask_approve_close(self, closed):
-        """Undo is not built yet: the path ends before it."""
+        """Undo by keys: see `test_undo_ways`."""
         closed.page.locator(FIELD).focus()
         press(closed, "Control+Shift+A")
         wait_focus(closed, "aia-input")

@@ -441,6 +441,8 @@ class TestSheet:
             assert (where["left"], where["top"]) == (0, 0)
             assert (where["width"], where["height"]) == (390, 844)
             assert sheet.page.evaluate(SIDEWAYS) == []
+            assert sheet.page.locator(".aia-empty").is_visible()
+            assert not sheet.page.locator(".aia-shortcut").is_visible()
 
         with subtests.test("fingers find their targets"):
             sheet.page.locator("#aia-settings summary").click()

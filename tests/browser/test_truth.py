@@ -25,6 +25,13 @@ OFFLINE = """() => {
   const panel = new URL(document.getElementById("aia").dataset.src, location.href);
   return import(new URL("offline.js", panel)).then(() => true);
 }"""
+# How far what waits to be sent stands below the last answer.
+GAP_PX = """() => {
+  const ghost = document.querySelector("#aia .aia-ghost").getBoundingClientRect();
+  const answers = document.querySelectorAll("#aia-log > [data-role=assistant]");
+  const last = [...answers].at(-1).lastElementChild.getBoundingClientRect();
+  return ghost.top - last.bottom;
+}"""
 
 
 def ending(tab: Panel, code: int) -> list[str]:
@@ -136,6 +143,8 @@ class TestConnection:
             lambda: "Offline, trying again in" in said.inner_text(), "a countdown"
         )
         panel.ask("Sent while offline")
+        panel.page.locator(".aia-ghost").wait_for()
+        assert panel.page.evaluate(GAP_PX) < 60  # below the answer, not below its room
         visitor.context.set_offline(False)
         panel.wait(lambda: panel.state != "offline", "a connection")
         panel.wait_done(2)

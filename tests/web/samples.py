@@ -185,6 +185,7 @@ def ended(said: str = "x") -> dict:
         "ended_at": TIME,
         "duration": said,
         "has_text": True,
+        "full": 72,
         "feedback": {"value": "down", "reasons": ["wrong"], "text": said},
         "reasons": [{"value": "wrong", "label": said, "ticked": True}],
         "sources": [source(said)],

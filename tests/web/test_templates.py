@@ -9,7 +9,7 @@ import ai_assistant
 from ai_assistant.render.html.transcript.entries import text_part
 from ai_assistant.render.html.transcript.growing import Growing
 from ai_assistant.render.markdown import render as render_markdown
-from tests.render.html.dom import Page
+from tests.render.html.dom import Page, parse
 from tests.web import samples
 from tests.web.markup import all_with, elements, one_with
 
@@ -260,6 +260,17 @@ class TestOpenPanel:
 
         assert len(ids) == len(set(ids))
 
+    def test_controls_have_one_name_to_see_and_to_hear(self):
+        named = 0
+        for one in parse(draw_panel()).elements():
+            if one.tag not in ("button", "summary", "a") or "title" not in one.attrs:
+                continue
+            heard = one.attrs.get("aria-label") or " ".join(one.text().split())
+            if "aia-icon" in one.classes():
+                assert heard == one.attrs["title"]
+                named += 1
+        assert named > 8
+
     def test_readonly_is_marked_and_said(self):
         html = draw_panel(readonly=True)
 
@@ -460,6 +471,15 @@ class TestRunEnd:
 
         assert all_with(html, class_="aia-mark")
         assert one_with(html, name="how")["value"] == "continue"
+
+    def test_failed_run_offers_to_try_again_once_and_asks_for_no_opinion(self):
+        entry = samples.run(busy=False, can_continue=False, feedback=None)
+
+        html = draw("run_end", entry=entry, panel=samples.panel())
+
+        assert [attrs["value"] for attrs in all_with(html, name="how")] == ["retry"]
+        assert not all_with(html, data_aia_use="edit")
+        assert "-down" not in html
 
     def test_two_clicks_on_retry_send_one_key(self):
         entry = samples.run(can_continue=False)

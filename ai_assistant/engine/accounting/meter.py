@@ -1,7 +1,10 @@
 """How full the context of the model is, and of what: estimated from what is stored."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
+
+from django.db.models import Max
 
 from ai_assistant import conf
 from ai_assistant.engine.accounting.prompts import CHARS_PER_TOKEN, stored_prompt
@@ -14,6 +17,8 @@ from ai_assistant.models.run import Run
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.providers.price_list import window_tokens
 from ai_assistant.types import UserKey
+
+NEARLY_FULL = 60  # percent, from which on an answer says so by itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +70,20 @@ def context_meter(user_id: UserKey, conversation_id: UUID) -> ContextMeter:
         read=_read(run, step.index) if step is not None else 0,
         window=_window(run),
     )
+
+
+def nearly_full(runs: Iterable[Run]) -> dict[UUID, int]:
+    """Return how many percent of its window the model of each run has read, if many."""
+    windows = {run.pk: window for run in runs if (window := _window(run))}
+    if not windows:
+        return {}
+    rows = UsageLedger.objects.filter(run_id__in=windows)
+    read = dict(rows.values_list("run_id").annotate(Max("input_tokens")))
+    percent = {
+        run_id: min(100, round(100 * tokens / windows[run_id]))
+        for run_id, tokens in read.items()
+    }
+    return {run_id: part for run_id, part in percent.items() if part >= NEARLY_FULL}
 
 
 def _read(run: Run, index: int) -> int:

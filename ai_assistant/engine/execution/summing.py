@@ -17,7 +17,7 @@ from ai_assistant.engine.accounting.summaries import (
 )
 from ai_assistant.engine.calls.provenance import has_data
 from ai_assistant.engine.lifecycle.writer import RunWriter
-from ai_assistant.engine.queries import active_run, conversations, get_or_404, last_run
+from ai_assistant.engine.queries import active_run, conversations, last_run
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.summaries import Stretch, store_summary, stretch_of
 from ai_assistant.engine.storage.told import kept_whole
@@ -59,7 +59,7 @@ async def sum_up_now(user_id: UserKey, conversation_id: UUID) -> Message:
     """
     Have a conversation summed up in which nothing is under way.
 
-    Raise Refused: not_found, busy, often, nothing, or failed.
+    Raise Refused: busy, often, nothing, or failed.
     """
     run, stretch = await in_db(_what_to_sum_up, user_id, conversation_id)
     made = await _made(run, await in_db(run.steps.count), stretch)
@@ -73,7 +73,9 @@ async def sum_up_now(user_id: UserKey, conversation_id: UUID) -> Message:
 
 
 def _what_to_sum_up(user_id: UserKey, conversation_id: UUID) -> tuple[Run, Stretch]:
-    conversation = get_or_404(conversations(user_id), conversation_id)
+    conversation = conversations(user_id).filter(pk=conversation_id).first()
+    if conversation is None:  # nothing was said in it yet
+        raise nothing_to_sum_up(kept_whole())
     if active_run(conversation) is not None:
         raise Refused(
             "busy", _("An answer is under way. Wait for it or stop it, then sum up.")

@@ -17,7 +17,7 @@ const remember = () => {
 };
 
 export const scrollToEnd = () => {
-  if (!box) return;
+  if (!box || byId("aia-empty")) return; // which begins at its top
   follows = true;
   byId("aia-latest").hidden = true;
   box.scrollTop = box.scrollHeight;
@@ -36,7 +36,8 @@ const onScroll = () => {
 const onResize = () => {
   if (!box.isConnected) return;
   if (follows) return scrollToEnd();
-  if (box.scrollHeight > last.height) byId("aia-latest").hidden = false;
+  if (box.scrollHeight > last.height && root.dataset.busy)
+    byId("aia-latest").hidden = false; // a form that opens is no new text
   last.height = box.scrollHeight;
 };
 

@@ -74,6 +74,7 @@ def keyboard_map(layout: Layout) -> list[tuple[list[str], str]]:
         (["Ctrl+Enter" if layout.ctrl_enter else "Enter"], _("Send the message")),
         (["Enter" if layout.ctrl_enter else "Shift+Enter"], _("Start a new line")),
         (["@"], _("Point at something on the page")),
+        (["/"], _("Choose a command")),
         (["↑", "↓"], _("In an empty field: what you have sent before")),
         (["Alt+Q"], _("Ask about the selected text")),
         (["Esc"], _("Close a menu, stop the answer, leave the field")),

@@ -39,7 +39,7 @@ from ai_assistant.safety.identity.session import session_store
 from ai_assistant.safety.limits import TokenBucket
 from ai_assistant.types import UserKey
 from ai_assistant.web.panel.panel import Panel, bare_panel
-from ai_assistant.web.realtime.follower import Pump
+from ai_assistant.web.realtime.follower import Pump, SocketClosed
 
 
 def is_signed_in(session: Any, user: Any) -> bool:
@@ -283,7 +283,11 @@ class PanelConsumer(AsyncWebsocketConsumer):
         self._closing = task
 
     async def _down(self, frame: dict[str, Any]) -> None:
-        await self.send(text_data=json.dumps(frame, ensure_ascii=False))
+        text = json.dumps(frame, ensure_ascii=False)
+        try:
+            await self.send(text_data=text)
+        except (OSError, RuntimeError) as error:  # as servers say it, each its own way
+            raise SocketClosed from error
 
     def hear(self, message: dict[str, Any]) -> None:
         """Take what is said to all who look on at the conversation, or to all pages."""

@@ -21,6 +21,10 @@ logger = logging.getLogger("ai_assistant")
 MAX_LIVE = 500  # frames that may wait; what was dropped is in the rows
 
 
+class SocketClosed(Exception):
+    """The page was left: nothing can be sent to it any more."""
+
+
 class Follower:
     """
     Follows one conversation for a tab or a stream.
@@ -131,9 +135,11 @@ class Pump:
             await asyncio.wait([self._task])
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()):
-            logger.error("a panel could not be kept up to date", exc_info=error)
-            self._on_failure()
+        error = None if task.cancelled() else task.exception()
+        if error is None or isinstance(error, SocketClosed):
+            return
+        logger.error("a panel could not be kept up to date", exc_info=error)
+        self._on_failure()
 
     async def _run(self, run_id: UUID | None, seq: int) -> None:
         await self._attach(run_id, seq)

@@ -1,5 +1,7 @@
 """The offline model helps, searches, counts and changes on models it has never heard of."""
 
+import asyncio
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
@@ -12,6 +14,7 @@ from ai_assistant.providers.offline.page import Page
 from ai_assistant.providers.offline.wishes import HELP, NEEDED, RULES
 from ai_assistant.providers.readiness import missing_of, try_model
 from ai_assistant.testing import answer_interrupt, run_assistant
+from ai_assistant.types import ModelRequest, TextDelta
 from tests.library.models import Author, Book, Tag
 
 PROFILE = {"PROVIDER": "offline", "MODEL": "offline", "DELAY_S": 0}
@@ -117,6 +120,16 @@ async def test_save_and_test_finds_it_ready(settings):
     assert missing_of("default") == ""
     assert (trial.ok, trial.text, trial.warning) == (True, "OK", "")
     assert known_of_model(PROFILE) == "no model: rules answer, and cost nothing"
+
+
+async def test_first_word_comes_at_once():
+    provider = provider_for({**PROFILE, "DELAY_S": 600})
+    asked = [{"role": "user", "content": "help"}]
+
+    async with asyncio.timeout(20):
+        chunk = await anext(provider.stream(ModelRequest(model="", messages=asked)))
+
+    assert isinstance(chunk, TextDelta)
 
 
 class TestTour:

@@ -239,6 +239,11 @@ class TestPinned:
             (link,) = [one for one in links if one.endswith(query)]
             assert "whole" in link
 
+    def test_approval_says_from_the_start_how_long_it_waits(self, story):
+        said = " ".join(self.with_arguments(story, "x").text().split())
+
+        assert "It expires in 23 hours." in said
+
     @pytest.mark.row("T24")
     @pytest.mark.parametrize("importance", [None, *IMPORTANCES])
     def test_approval_says_how_important_it_is(self, story, importance):

@@ -176,3 +176,7 @@ class TestUsage:
         html = self.page(browser("ada"), run)
 
         assert f"This conversation: {line}</p>" in html
+        menu, _, rest = html.partition("</details>")  # the first fold is the menu
+        assert f"{line}</p>" in menu
+        assert 'id="aia-settings"' in menu
+        assert "This conversation:" not in rest

@@ -13,6 +13,7 @@ from ai_assistant.engine.service import undo_summary
 from ai_assistant.engine.storage.history import chat_messages
 from ai_assistant.models import Conversation, Message, Run
 from ai_assistant.models.run import Step
+from ai_assistant.models.usage import UsageLedger
 from ai_assistant.render.agui.messages import messages_of
 from ai_assistant.render.exported import as_markdown
 from ai_assistant.render.html.live.projection import Projection
@@ -167,9 +168,9 @@ class TestCompact:
         assert not Message.objects.filter(parts__0__text="/compact").exists()
 
     def test_says_if_there_is_nothing(self, browser, people, script):
-        answer = send(browser("ada"), form(text="/compact"), script=False)
+        answer = send(browser("ada"), form(text="/compact"), script=True)
 
-        assert answer.status_code == 404
+        assert "There is nothing to sum up yet" in answer.content.decode()
         assert script.requests == []
 
     def test_says_if_it_is_too_early(self, browser, long, script):
@@ -252,6 +253,23 @@ class TestMeter:
         assert len(shares) == 3
         assert 98 <= sum(shares) <= 102
         assert 'data-aia-ask="/compact"' in html
+
+    @pytest.mark.parametrize(("read", "is_told"), [(594, False), (600, True)])
+    def test_comes_by_itself_where_it_is_nearly_full(
+        self, browser, long, settings, read, is_told
+    ):
+        profile = settings.AI_ASSISTANT["PROFILES"]["default"]
+        known = {"default": {**profile, "WINDOW_TOKENS": 1000}}
+        settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, {"PROFILES": known})
+        last = long.runs.latest("created_at")
+        last.finished_at = last.created_at
+        last.save()
+        for step, tokens in enumerate((read - 10, read)):
+            UsageLedger.objects.create(run=last, step_index=step, input_tokens=tokens)
+
+        html = shown(browser("ada"), long)
+
+        assert html.count("Context 60 % full") == is_told
 
     @pytest.mark.parametrize("named", ["", "x", uuid.UUID(int=7)])
     def test_of_a_conversation_that_is_not_there_it_is_empty(self, browser, named):

@@ -453,6 +453,26 @@ class TestPump:
         assert await socket.code() == 4500
         assert "a panel could not be kept up to date" in caplog.text
 
+    async def test_page_that_was_left_is_no_fault(
+        self, signed_in, run, monkeypatch, caplog
+    ):
+        socket = await signed_in()
+        await socket.hello(run)
+        await socket.frame()
+        tried = asyncio.Event()
+
+        async def send(self, **message):
+            tried.set()
+            raise RuntimeError("Attempt to send on a closed protocol")
+
+        monkeypatch.setattr(consumer.PanelConsumer, "send", send)
+        monkeypatch.setattr(Projection, "catch_up", lambda _: [["remove", "x", ""]])
+        await ring(run)
+
+        await asyncio.wait_for(tried.wait(), 20)
+        await asyncio.sleep(0)
+        assert caplog.text == ""
+
     async def test_pump_ends_with_its_socket(self, signed_in, run):
         before = asyncio.all_tasks()
         socket = await signed_in()

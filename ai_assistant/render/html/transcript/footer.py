@@ -15,6 +15,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from ai_assistant.context.page import find_page
+from ai_assistant.engine.accounting.meter import nearly_full
 from ai_assistant.engine.intake.retries import whole_answer
 from ai_assistant.engine.interrupts.base import kind_names
 from ai_assistant.models.call import CallStatus, ToolCall
@@ -170,13 +171,14 @@ def ends_of(runs: Mapping[UUID, Run], messages: Iterable[Message]) -> dict[UUID,
             said = texts.get(message.run_id, "")
             texts[message.run_id] = f"{said}\n\n{message.text}".strip()
     ended = [run for run in runs.values() if run.is_final]
-    told, waited = _feedback(ended), _waited_s(ended)
+    told, waited, full = _feedback(ended), _waited_s(ended), nearly_full(ended)
     sources = sources_of({run.pk: texts.get(run.pk, "") for run in ended})
     return {
         run.pk: {
             "ended_at": run.finished_at,
             "duration": duration(_lived_s(run) - waited.get(run.pk, 0.0)),
             "has_text": bool(texts.get(run.pk)),
+            "full": full.get(run.pk),
             "feedback": told.get(run.pk),
             "reasons": _reasons(told.get(run.pk)),
             "sources": sources.get(run.pk, []),

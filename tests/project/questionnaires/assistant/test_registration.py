@@ -56,6 +56,19 @@ class TestRegistration:
         }
         assert all(tool.permission.startswith("questionnaires.") for tool in ours)
 
+    def test_each_that_writes_at_once_shows_what_it_would_change(self):
+        tools = ai_assistant.registry.tools().values()
+        writing = [tool for tool in tools if tool.effect in ("write", "destructive")]
+
+        unseen = [
+            tool.name
+            for tool in writing
+            if tool.origin.startswith("project.quest")
+            and tool.approval.preview != "transaction"
+        ]
+
+        assert unseen == ["recompute_positions"]
+
     def test_recomputing_goes_on_in_the_background(self):
         tool = ai_assistant.registry.tools()["recompute_positions"]
 
