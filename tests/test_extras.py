@@ -47,6 +47,15 @@ MISSING = """
 for name in ("ag_ui", "drf_spectacular"):
     sys.modules[name] = None
 """
+AGUI = """
+import asyncio
+from django.test import AsyncClient
+told = asyncio.run(AsyncClient().post("/assistant/agui/", {}))
+print(told.status_code)
+"""
+API = """
+print(client.get("/assistant/api/runs/").status_code)
+"""
 ASKED = """
 import asyncio
 from django.test import AsyncClient
@@ -70,10 +79,14 @@ def site(tmp_path, *, before="", then=""):
 
 @pytest.mark.servers
 @pytest.mark.broad
-def test_neither_is_imported(tmp_path):
-    *_, loaded = site(tmp_path, then=LOADED)
+def test_each_is_imported_by_its_first_request(tmp_path):
+    *_, before, _asked, with_agui, _asked, with_api = site(
+        tmp_path, then=f"{LOADED}{AGUI}{LOADED}{API}{LOADED}"
+    )
 
-    assert json.loads(loaded) == []
+    assert json.loads(before) == []
+    assert json.loads(with_agui) == ["ag_ui"]
+    assert json.loads(with_api) == ["rest_framework", "ag_ui", "drf_spectacular"]
 
 
 @pytest.mark.servers

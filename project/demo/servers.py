@@ -1,6 +1,5 @@
 """The servers of the demo besides Daphne: what each needs, and how it is started."""
 
-import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -24,19 +23,18 @@ def missing_packages(name: str) -> list[str]:
 
 
 def serve_with_uvicorn(host: str, port: int, *, access_log: bool) -> None:
-    """Serve in this process until it is told to stop."""
-    importlib.import_module("uvicorn").run(
-        APPLICATION,
-        host=host,
-        port=port,
-        loop="uvloop",
-        http="httptools",
-        ws="websockets-sansio",
-        ws_per_message_deflate=False,
-        lifespan="off",  # Django has none
-        access_log=access_log,
-        timeout_graceful_shutdown=STOP_S,
-    )
+    """Become uvicorn: nothing of the preparations stays in its memory."""
+    options = {
+        "host": host,
+        "port": str(port),
+        "loop": "uvloop",
+        "http": "httptools",
+        "ws": "websockets-sansio",
+        "ws-per-message-deflate": "false",
+        "lifespan": "off",  # Django has none
+        "timeout-graceful-shutdown": str(STOP_S),
+    }
+    _become("uvicorn", options, access_log=access_log)
 
 
 def serve_with_granian(host: str, port: int, *, access_log: bool) -> None:
@@ -48,13 +46,18 @@ def serve_with_granian(host: str, port: int, *, access_log: bool) -> None:
         "host": host,
         "port": str(port),
         "workers-kill-timeout": str(STOP_S),
-        "working-dir": str(Path(project.__file__).parent.parent),
     }
-    said = [part for name, value in options.items() for part in (f"--{name}", value)]
+    _become("granian", options, access_log=access_log)
+
+
+def _become(name: str, options: dict[str, str], *, access_log: bool) -> None:
+    """Let a server take the place of this process."""
+    said = [part for key, value in options.items() for part in (f"--{key}", value)]
     log = "--access-log" if access_log else "--no-access-log"
     os.environ.setdefault("MALLOC_ARENA_MAX", str(ARENAS))
     sys.stdout.flush()
-    command = [sys.executable, "-m", "granian", *said, log, APPLICATION]
+    os.chdir(Path(project.__file__).parent.parent)  # where the application is found
+    command = [sys.executable, "-m", name, *said, log, APPLICATION]
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted
 
 

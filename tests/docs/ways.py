@@ -21,7 +21,7 @@ CONFIGURED = "tests.settings"
 OPTIMIZED = inspect.CO_OPTIMIZED  # read by the profiler to the very end
 LEFT_OUT = ("models", "migrations", "conf", "types", "exceptions")  # tables and values
 # Passed when a thread opens its first connection, whichever way it is on.
-OF_CONNECTIONS = ("_note_connection", "begin_immediate")
+OF_CONNECTIONS = ("_note_connection", "begin_immediate", "keep_few_pages")
 
 
 class Tracer:

@@ -33,7 +33,7 @@ from django.db import (
 )
 from django.utils.translation import gettext as _
 
-from ai_assistant.engine.storage.pool import Stage, StagedPool
+from ai_assistant.engine.storage.pool import Stage, StagedPool, at_work
 from ai_assistant.exceptions import LostLease, Refused
 from ai_assistant.request_context import as_here, of_no_request
 from ai_assistant.safety.audit import write_at_end
@@ -120,7 +120,8 @@ def with_connections(work: Callable[..., T], *args: object) -> T:
     """Run `work` in this thread with connections that are worth trusting."""
     _drop_stale()
     try:
-        return work(*args)
+        with at_work():
+            return work(*args)
     finally:
         _thread.used_at = time.monotonic()
         for each in connections.all(initialized_only=True):

@@ -1,11 +1,12 @@
 """What a client has done at once, without a run of its own: an undo, or a stop."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ag_ui.core import BaseEvent, CustomEvent, RunAgentInput
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,7 +27,6 @@ from ai_assistant.web.agui.input import fault_of, own_props
 from ai_assistant.web.agui.threads import no_thread, own_id
 from ai_assistant.web.panel.fields import MOST_ROWS
 from ai_assistant.web.principal import Caller
-from ai_assistant.web.rest.undo import told_plan, told_undone
 
 if TYPE_CHECKING:
     from ai_assistant.engine.queries import Conversation
@@ -56,6 +56,12 @@ class UndoProps(BaseModel):
         return {kind: name for kind, name in found.items() if name is not None}
 
 
+def _as_the_api(name: str) -> Callable[[Any], Any]:
+    """Return what tells an undo as the API does; most clients never ask for one."""
+    tell: Callable[[Any], Any] = import_string(f"ai_assistant.web.rest.undo.{name}")
+    return tell
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanUndo:
     """Tell what an undo would do now."""
@@ -66,7 +72,7 @@ class PlanUndo:
     async def events(self) -> list[BaseEvent]:
         """Return the plan. Raise Refused not_found."""
         plan = await undo_plan(self.caller.user.pk, self.target)
-        return [CustomEvent(name=PLAN, value=told_plan(plan))]
+        return [CustomEvent(name=PLAN, value=_as_the_api("told_plan")(plan))]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +84,7 @@ class DoUndo:
     async def events(self) -> list[BaseEvent]:
         """Do it; return what was done. Raise Moved with the new plan, and as `undo`."""
         undone = await undo(self.request)
-        return [CustomEvent(name=UNDONE, value=told_undone(undone))]
+        return [CustomEvent(name=UNDONE, value=_as_the_api("told_undone")(undone))]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,11 +2,13 @@
 
 import asyncio
 import threading
+from contextlib import nullcontext
 
 import pytest
+from django.db import connection
 
 from ai_assistant.engine.storage import pool as module
-from ai_assistant.engine.storage.pool import Stage, StagedPool
+from ai_assistant.engine.storage.pool import Stage, StagedPool, at_work
 
 
 @pytest.fixture
@@ -113,3 +115,26 @@ class TestThreads:
 
         await loop.run_in_executor(pool.lanes[Stage.BESIDE], done.append, 2)
         assert done == [2]
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="of SQLite")
+class TestPagesOfConnections:
+    @pytest.mark.parametrize(
+        ("where", "chosen", "expected"),
+        [(at_work, "", -512), (nullcontext, "", -2000), (at_work, "-4000", -4000)],
+        ids=["of the engine", "of the site", "chosen by the site"],
+    )
+    def test_engine_keeps_few_in_memory(self, where, chosen, expected):
+        opened = connection.copy()
+        if chosen:
+            command = f"PRAGMA cache_size = {chosen}"
+            opened.settings_dict["OPTIONS"]["init_command"] = command
+        try:
+            with where():
+                opened.ensure_connection()
+            kept = opened.connection.execute("PRAGMA cache_size").fetchone()
+        finally:
+            opened.close()
+
+        assert kept == (expected,)
