@@ -178,8 +178,6 @@ def of_user(parts: Iterable[Part], user: Any) -> list[Part]:
 
 def agent_named(name: str) -> Agent | None:
     """Return an agent as it is now; None if there is none of that name."""
-    if not name:
-        return None
     return next((agent for agent in registered_agents() if agent.name == name), None)
 
 
@@ -247,26 +245,23 @@ def _made(
             yield made(row, registered.get(row.name))
 
 
+def _of_row(row: models.ConfigurationRow) -> dict[str, Any]:
+    """Return what a row of each kind says."""
+    said = {"name": row.name, "priority": row.priority, "origin": ROW}
+    return {**said, "placement": placement_of(row)}
+
+
 def _instruction(row: models.Instruction, _registered: Any) -> Instruction:
-    return Instruction(
-        name=row.name,
-        text=row.text,
-        placement=placement_of(row),
-        priority=row.priority,
-        origin=ROW,
-    )
+    return Instruction(text=row.text, **_of_row(row))
 
 
 def _skill(row: models.Skill, registered: Skill | None) -> Skill:
     """Return the skill of a row; the files of the one that it replaces stay."""
     made = Skill(
-        name=row.name,
+        **_of_row(row),
         description=row.description,
         body=row.body,
         allowed_tools=tuple(row.allowed_tools.split()),
-        placement=placement_of(row),
-        priority=row.priority,
-        origin=ROW,
     )
     if registered is None:
         return made
@@ -276,13 +271,10 @@ def _skill(row: models.Skill, registered: Skill | None) -> Skill:
 def command_of_row(row: models.PromptCommand, _registered: Any = None) -> PromptCommand:
     """Return the command of a row, stored or not."""
     return PromptCommand(
-        name=row.name,
+        **_of_row(row),
         text=row.text,
         description=row.description,
         schema=row.arguments,
-        placement=placement_of(row),
-        priority=row.priority,
-        origin=ROW,
         owner_id=row.owner_id,
     )
 
@@ -290,7 +282,7 @@ def command_of_row(row: models.PromptCommand, _registered: Any = None) -> Prompt
 def _agent(row: models.Agent, registered: Agent | None) -> Agent:
     """Return the agent of a row; it keeps the loop of the one that it replaces."""
     return Agent(
-        name=row.name,
+        **_of_row(row),
         label=row.label,
         description=row.description,
         instructions=row.text,
@@ -301,7 +293,4 @@ def _agent(row: models.Agent, registered: Agent | None) -> Agent:
         steps=row.steps or 0,
         run_s=row.run_s or 0.0,
         loop=row.loop or (registered.loop if registered else ""),
-        placement=placement_of(row),
-        priority=row.priority,
-        origin=ROW,
     )

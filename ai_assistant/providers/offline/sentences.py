@@ -20,8 +20,7 @@ EMPTY: tuple[Any, ...] = ("", None, [])
 AGGREGATE, DESCRIBE, LIST = "aggregate_objects", "describe_model", "list_models"
 DATES = ("DateField", "DateTimeField")
 SINCE = re.compile(r"created|added|joined|registered|(^|_)time|date")
-MOST_SHOWN = 12
-VALUE_CHARS = 80
+MOST_SHOWN, VALUE_CHARS = 12, 80
 SENTENCES = Rules()
 sentence = SENTENCES.sentence
 
