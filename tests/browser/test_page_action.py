@@ -290,12 +290,16 @@ FORGED = """async () => {
       <p class="add-row"><a href="#" id="real">Add</a></p>
       <div class="readonly"><a class="add-row" href="#">Add</a></div></div><button name="_save">Save</button></form>
     <a href="https://evil.example:8000/x">Save</a> <form action="//evil.example"><button>Send</button></form>
-    <a href="/x/">Here</a>`;
+    <div class="readonly"><label for="own">News</label><b id="named">Cancel</b></div>
+    <form method="post"><label for="own">Active</label><input type="checkbox" id="own" name="own"></form>
+    <form method="post" data-aia-effect="asks"><label>Note <input type="checkbox" name="note"></label></form>
+    <button aria-labelledby="named">Delete</button> <a href="/x/">Here</a>`;
   fillForm({ page: location.pathname, rows: { x: [0, 1] }, fields: [] });
   const pressed = heard.filter(([kind]) => kind === "click").map(([, one]) => one.id);
   const { lines } = outline(stage);
-  const states = lines.filter(([, , role]) => ["link", "button"].includes(role)).map(([, , , name, , state]) => `${name} ${state}`);
-  return { pressed, states };
+  const states = lines.filter(([, , role]) => ["link", "button", "checkbox"].includes(role)).map(([, , , name, , state]) => `${name} ${state}`);
+  const { fields } = await (await import("/static/ai_assistant/page_state.js")).pageState();
+  return { pressed, states, labels: fields.map(({ label }) => label) };
 }"""
 
 
@@ -309,7 +313,9 @@ def test_what_others_have_written_passes_for_nothing_of_the_page(tab: Panel) -> 
     assert told["pressed"] == ["real"]  # it adds a row, and the others leave or send
     assert "Save to evil.example:8000 asks" in told["states"]
     assert "Send to evil.example asks" in told["states"]
-    assert "Here asks" in told["states"]
+    assert {"Here asks", "Delete asks", "Active "} <= {*told["states"]}
+    assert "Note asks" in told["states"]
+    assert told["labels"] == ["Active", "Note"]
 
 
 ROW = """async () => {

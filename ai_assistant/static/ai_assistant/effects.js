@@ -84,6 +84,15 @@ const isWatched = (field) =>
 export const isIn = (element, those) =>
   pathOf(element).some((one) => bare(one).matches(those));
 
+/**
+ * Tells whether a part may name an element: what others have written names nothing else.
+ *
+ * @param {any} part
+ * @param {any} element
+ */
+export const mayName = (part, element) =>
+  bare(bare(part).closest(OF_OTHERS))?.contains(element) ?? true;
+
 /** @param {Element} part */
 const sendsFields = (part) => {
   const one = bare(part);

@@ -11,7 +11,7 @@ import {
   PRIVATE,
   textOf
 } from "./collectors.js";
-import { isHarmless, pathOf, sendsItself } from "./effects.js";
+import { isHarmless, mayName, pathOf, sendsItself } from "./effects.js";
 import { bare } from "./elements.js";
 import { pagePath, root } from "./root.js";
 
@@ -127,10 +127,13 @@ const nameOf = (whole, role) => {
   const ids = element.getAttribute("aria-labelledby")?.split(/\s+/) ?? [];
   const scope = element.getRootNode();
   const named = ids.map((/** @type {string} */ id) => scope.getElementById(id));
-  const by = named.map((/** @type {any} */ one) => (one ? textOf(one) : "")).join(" ");
+  const by = named
+    .map((/** @type {any} */ one) => (one && mayName(one, element) ? textOf(one) : ""))
+    .join(" ");
   const part = NAMED_BY[role] && element.querySelector(NAMED_BY[role]);
   const isField = FIELDS.includes(role);
-  const label = isField && element.labels?.[0];
+  const label =
+    isField && [...(element.labels ?? [])].find((one) => mayName(one, element));
   const isText = TOLD.includes(role) && !isField;
   const titled = isText && element.querySelector("[title], [alt], [aria-label]");
   const names = [

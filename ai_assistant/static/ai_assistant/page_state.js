@@ -11,6 +11,8 @@ const TEXTS = 20;
 const CHARS = 300;
 const OF_ADMIN = "body[data-admin-utc-offset], #changelist, .submit-row";
 const DIALOG_BYTES = 2000;
+// What others have written gives no field elsewhere its label.
+const OF_OTHERS = "div.readonly, [data-aia-effect=asks]";
 const FOLDED = "#changelist-filter *"; // makes room for the panel, and counts
 
 /**
@@ -44,7 +46,9 @@ const before = (field) => {
  */
 const describe = (field, box = row(field)) => {
   const { name, options, required, type } = field;
-  const label = field.labels?.[0];
+  const label = [...(field.labels ?? [])].find(
+    (one) => one.closest(OF_OTHERS)?.contains(field) ?? true
+  );
   const above = box.previousElementSibling; // where as_p() has the errors
   const errors = textsOf(".errorlist li", box);
   if (above?.matches(".errorlist:not(.nonfield)")) errors.push(...textsOf("li", above));
