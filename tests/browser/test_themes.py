@@ -202,9 +202,10 @@ class InTheme:
             assert_of_the_page(found, is_dark=MODES[choice, system] == "dark")
             assert_readable(found)
 
-    def own_page_has_the_colours_of_the_site(self) -> None:
+    def own_page_has_its_list_and_the_colours_of_the_site(self) -> None:
         wanted = colours_of(self.panel, self.name)
         self.panel.goto("/assistant/")
+        assert self.page.locator("#aia-history nav").is_visible()
         found = colours_of(self.panel, self.name)
         assert {**found, "page": 0} == {**wanted, "page": 0}
 
@@ -369,7 +370,7 @@ def in_unfold(panel: Panel) -> tuple[Callable[[], None], ...]:
         here.forms_of_the_panel_work,
         here.colours_are_those_of_the_page,
         here.form_has_its_tabs_and_keeps_the_panel_when_it_is_saved,
-        here.own_page_has_the_colours_of_the_site,
+        here.own_page_has_its_list_and_the_colours_of_the_site,
         here.variables_of_the_docs_go_before_the_theme,
         here.list_of_a_select2_is_above_the_floating_panel,
         here.floating_window_is_never_seen_elsewhere,
@@ -381,7 +382,7 @@ def in_jazzmin(panel: Panel) -> tuple[Callable[[], None], ...]:
     return (
         here.page_is_not_under_the_docked_panel,
         here.colours_are_those_of_the_page,
-        here.own_page_has_the_colours_of_the_site,
+        here.own_page_has_its_list_and_the_colours_of_the_site,
         here.variables_of_the_docs_go_before_the_theme,
         here.selects_of_the_panel_stay_as_they_are,
         here.list_of_a_select2_is_above_the_floating_panel,
