@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.clock import DatabaseTimeField, time_text
 
 
 class ChangeSetManager(models.Manager["ChangeSet"]):
@@ -76,7 +76,7 @@ class ChangeSet(models.Model):
         indexes = (models.Index(fields=["created_at"], name="aia_change_time"),)
 
     def __str__(self) -> str:
-        return f"{self.label or self.tool} {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.label or self.tool} {time_text(self.created_at)}"
 
 
 class RowChangeQuerySet(models.QuerySet["RowChange"]):

@@ -349,7 +349,7 @@ class Feedback(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.get_value_display()} {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.get_value_display()} {time_text(self.created_at)}"
 
 
 class QueuedMessageManager(models.Manager["QueuedMessage"]):

@@ -17,6 +17,7 @@ from ai_assistant.models import (
     ChangeSet,
     Conversation,
     Interrupt,
+    Module,
     Run,
     ToolCall,
 )
@@ -117,6 +118,15 @@ class TestParts:
         profiles["default"] |= {"INPUT_USD_PER_MTOK": 1, "OUTPUT_USD_PER_MTOK": 2}
         settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": profiles}
         assert sentence not in admin_client.get(PAGE).content.decode()
+
+    def test_first_of_many_problems_are_told(self, admin_client):
+        for number in range(12):
+            Module.objects.create(name=f"m{number}", pages="no.such")
+
+        page = admin_client.get(PAGE).content.decode()
+
+        assert page.count("No page of this site fits “no.such”.") == 10
+        assert "and 2 more" in page
 
     def test_waiting_counts_mine_and_all(self, told, people, client):
         for name in ("ada", "bob", "bob"):

@@ -64,6 +64,13 @@ class TestRules:
         assert '<td class="field-fitting">none with this name</td>' in page
         assert "deny (never)" in page
 
+    def test_list_says_that_a_pattern_is_broken(self, staff):
+        PolicyRule.objects.bulk_create([PolicyRule(tools="shop_(", decision="deny")])
+
+        page = staff("view").get(LIST).content.decode()
+
+        assert "Pattern “shop_(” is not a regular expression" in page
+
     def test_list_says_that_a_module_is_gone(self, staff):
         PolicyRule.objects.create(tools="find_tools", decision="deny", module="gone")
 

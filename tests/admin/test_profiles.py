@@ -230,6 +230,14 @@ class TestForm:
         assert sentence in found[at]
         assert not Profile.objects.exists()
 
+    def test_fallback_that_is_gone_is_named(self, admin_client, made):
+        row = made()
+        Profile.objects.filter(pk=row.pk).update(fallback="deleted")
+
+        page = admin_client.get(change_url(row)).content.decode()
+
+        assert '<option value="deleted" selected>deleted (gone)</option>' in page
+
     def test_name_stays(self, admin_client, made):
         row = made()
 

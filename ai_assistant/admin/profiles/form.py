@@ -55,9 +55,11 @@ class ProfileForm(RowForm):
             self.fields[SECRET].help_text = _about_key(self.key_before.state)
         if fallback := self.fields.get("fallback"):
             others = sorted({*conf.profiles()} - {self.instance.name})
-            fallback.widget = forms.Select(
-                choices=[(name, name or _("none")) for name in ("", *others)]
-            )
+            choices = [(name, name or _("none")) for name in ("", *others)]
+            stored = self.instance.fallback
+            if stored not in dict(choices):
+                choices.append((stored, _("%s (gone)") % stored))
+            fallback.widget = forms.Select(choices=choices)
 
     @method_decorator(sensitive_variables("key"))
     def clean_api_key(self) -> str:

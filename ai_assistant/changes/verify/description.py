@@ -96,7 +96,7 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
     return Changes(
         title=title,
         model=labels.pop() if len(labels) == 1 else "",
-        objects=tuple(object_shown(obj) for obj in objects[:SHOWN]),
+        objects=tuple(object_shown(obj) for obj in _as_read(objects)[:SHOWN]),
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
         versions=versions_of(objects),
@@ -104,6 +104,17 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
         undo_limits=(_("What cannot be shown stays."),) if recorder.gaps else (),
         exact=fingerprint(recorder),
     )
+
+
+def _as_read(objects: list[RecordedObject]) -> list[RecordedObject]:
+    """Return the objects, of deleted ones first those on which the others hang."""
+    by_table: dict[str, list[RecordedObject]] = {}
+    for obj in objects:
+        if obj.kind == "delete":
+            by_table.setdefault(obj.row.label, []).append(obj)
+    # What hangs on a row has to be deleted before it.
+    gone = (obj for group in reversed(by_table.values()) for obj in group)
+    return [next(gone) if obj.kind == "delete" else obj for obj in objects]
 
 
 def shown_objects(recorder: Recorder) -> list[RecordedObject]:

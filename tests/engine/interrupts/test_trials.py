@@ -13,7 +13,7 @@ from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses
 from tests.engine.people import given
 from tests.testapp.models import Effect
-from tests.warehouse.models import Product, Supplier
+from tests.warehouse.models import Part, Product, Supplier
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,6 +49,21 @@ class TestTakenBack:
 
         run = tried(send, **fields)
         assert (run.state, statuses(run), done) == ("succeeded", ["failed"], [])
+
+
+class TestShown:
+    def test_what_the_others_hang_on_is_named_first(self, tried, supplier):
+        product = Product.objects.create(name="P", sku="1", supplier=supplier)
+        for code in ("A", "B"):
+            Part.objects.create(product=product, code=code)
+
+        def drop(context: RunContext) -> None:
+            """Delete a product with its parts."""
+            product.delete()
+
+        run = tried(drop)
+        proposal = run.interrupts.get().proposal
+        assert [one["text"] for one in proposal["objects"]] == ["P", "A", "B"]
 
 
 class TestSameAgain:
