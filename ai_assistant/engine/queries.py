@@ -184,7 +184,10 @@ def active_run(conversation: Conversation | None) -> Run | None:
     """Return the run of a conversation that has not ended."""
     if conversation is None:
         return None
-    return conversation.runs.filter(state__in=UNFINISHED).first()
+    found = Run.objects.read_unfinished(conversation.pk)
+    if found is not None:
+        found.conversation = conversation
+    return found
 
 
 def active_run_of(user_id: UserKey, conversation_id: str) -> Run | None:

@@ -167,6 +167,14 @@ def read_row(model: type[M], where: str, arguments: Sequence[Any]) -> M | None:
     return _row(model, connection, sql, arguments)
 
 
+def has_any(model: type[Model], where: str, arguments: Sequence[Any]) -> bool:
+    """Return whether there is a row of ours for which `where` holds, as SQL."""
+    with connection.cursor() as cursor:
+        table = model._meta.db_table
+        cursor.execute(f"SELECT 1 FROM {table} WHERE {where} LIMIT 1", arguments)
+        return cursor.fetchone() is not None
+
+
 def changed_row(
     model: type[M], to: str, where: str, arguments: Sequence[Any]
 ) -> M | None:

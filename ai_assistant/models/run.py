@@ -4,13 +4,15 @@ import uuid
 import zlib
 from functools import lru_cache
 from typing import Any, Self
+from uuid import UUID
 
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField, time_text
+from ai_assistant.models.raw_sql import read_row
 
 
 class RunState(models.TextChoices):
@@ -122,6 +124,14 @@ class RunQuerySet(models.QuerySet["Run"]):
         is_newest = models.Q(conversation__shown_run=None)  # nothing is behind it
         is_chosen = models.Q(conversation__shown_run=models.F("pk"))
         return self.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
+
+    def read_unfinished(self, conversation_id: UUID) -> "Run | None":
+        """Return the one of a conversation that has not ended; asked for each message."""
+        field: Any = Run._meta.get_field("conversation")
+        own = field.get_db_prep_value(conversation_id, connection)
+        states = ", ".join(["%s"] * len(UNFINISHED))
+        where = f"conversation_id = %s AND state IN ({states})"
+        return read_row(Run, where, [own, *UNFINISHED])
 
 
 class Run(SentFields):

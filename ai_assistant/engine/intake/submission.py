@@ -1,9 +1,10 @@
 """Accept a message: conversation, message, run and first event, in one transaction."""
 
 import uuid
+from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf, signals
@@ -37,7 +38,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.hooks.state import of_site
 from ai_assistant.models import clock
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
-from ai_assistant.models.raw_sql import insert_row
+from ai_assistant.models.raw_sql import has_any, insert_row
 from ai_assistant.models.run import (
     UNFINISHED,
     Channel,
@@ -185,7 +186,9 @@ def check_unused(conversation: Conversation, client: ClientNames | None) -> None
     """Raise Refused run_id_used if the client has named a run like that before."""
     if client is None:
         return
-    if conversation.client_runs.filter(client_id=client.run).exists():
+    field: Any = ClientRun._meta.get_field("conversation")
+    named = [field.get_db_prep_value(conversation.pk, connection), client.run]
+    if has_any(ClientRun, "conversation_id = %s AND client_id = %s", named):
         raise Refused(
             "run_id_used",
             _("The run “%(id)s” already exists. Give each run its own id.")

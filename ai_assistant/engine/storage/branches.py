@@ -29,7 +29,13 @@ FROM {run} WHERE conversation_id = %s AND created_at <= %s
 ORDER BY created_at DESC, id DESC {limit}
 """
 # What the next run begins with: read at once with the run before it.
-LEFT_TO_NEXT = ("loaded_tools", "state_values", "state_version", "state_data")
+LEFT_TO_NEXT = (
+    "conversation",
+    "loaded_tools",
+    "state_values",
+    "state_version",
+    "state_data",
+)
 _CREATED = Run._meta.get_field("created_at")
 
 

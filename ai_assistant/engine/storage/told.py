@@ -46,6 +46,7 @@ class Told(NamedTuple):
     run_rounds: int | None = None  # for how many all of its run is told
     label: str = ""  # of a summary
     begins_round: bool = False  # a person has said it, as a message of its own
+    has_calls: bool = False
 
 
 class Called(NamedTuple):
@@ -186,7 +187,9 @@ def with_beginnings(
 
 def calls_by_step(messages: Iterable[Told]) -> dict[int | None, list[Called]]:
     """Return the calls of these messages, in order, by their steps."""
-    steps = [one.step_id for one in messages if one.step_id is not None]
+    steps = [one.step_id for one in messages if one.has_calls and one.step_id]
+    if not steps:
+        return {}
     own = ToolCall.objects.filter(step_id__in=steps, parent=None).order_by("position")
     calls: dict[int | None, list[Called]] = {}
     for step_id, *columns in own.values_list("step_id", *Called._fields):
@@ -221,6 +224,7 @@ def _told_rows(rows: Any, limit: int | None = None) -> list[Told]:
                 *(run_id, role, _noted(text_of(parts), origin, label)),
                 *(*others, _label(role, parts)),
                 role == Message.Role.USER and kind != RunKind.CONTINUE,
+                any(part.get("type") == "call" for part in parts),
             ]
         )
         for run_id, role, origin, label, parts, *others, kind in rows.values_list(

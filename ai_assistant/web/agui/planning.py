@@ -107,7 +107,8 @@ def _known_ids(conversation: "Conversation | None", ids: list[str]) -> set[str]:
         return set()
     row_ids = [parsed for name in ids if (parsed := own_id(name)) is not None]
     rows = conversation.messages.filter(Q(client_id__in=ids) | Q(pk__in=row_ids))
-    return {name for row in rows for name in (row.client_id, str(row.pk)) if name}
+    named = rows.values_list("client_id", "pk")
+    return {str(name) for names in named for name in names if name}
 
 
 def read_answers(

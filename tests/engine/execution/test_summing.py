@@ -182,8 +182,8 @@ class TestSumUp:
     ):
         run = build([[("Text.", [])]] * 3)
         counted = build([[("Text.", [])]] * 3)
-        with django_assert_num_queries(3):
-            chat_messages(run)  # its branches, messages and calls
+        with django_assert_num_queries(2):
+            chat_messages(run)  # its branches and messages; there are no calls
         assert counted.conversation.summaries == 0
 
     def test_old_results_are_shortened_first(self, ask, script, options):

@@ -48,7 +48,7 @@ def build(told):
                 run=run, index=index, message=message, finish_reason="stop"
             )
             for position, (provider_id, name) in enumerate(asked):
-                ToolCall.objects.create(
+                call = ToolCall.objects.create(
                     run=run,
                     step=step,
                     position=position,
@@ -57,6 +57,8 @@ def build(told):
                     status="complete",
                     result_text=f"{index}.{position}",
                 )
+                message.parts.append({"type": "call", "call_id": str(call.pk)})
+            message.save()
     return run
 
 
