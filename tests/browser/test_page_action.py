@@ -349,6 +349,8 @@ DANGEROUS = {
     "submit as a tab": '<form><button role="tab" data-t>Tab</button></form>',
     "submit that opens": '<form><button aria-expanded="false" data-t>Menu</button></form>',
     "submit marked ui": '<form><button data-aia-effect="ui" data-t>Save</button></form>',
+    "submit that adds a row": '<form><button data-aia-add-row="a" data-t>Add</button></form>',
+    "link that adds a row": '<a href="/add/" data-formset-add data-t>Add</a>',
     "link": '<a href="/admin/" data-t>Home</a>',
     "link marked ui": '<a href="/logout/" data-aia-effect="ui" data-t>Out</a>',
     "link as a tab": '<a href="/delete/1/" role="tab" data-t>Tab</a>',
@@ -459,6 +461,7 @@ HARMLESS = {
     "add row": '<table><tr class="add-row"><td><a role="button" href="#" data-t>Add</a></td></tr></table>',
     "date": '<span class="datetimeshortcuts"><a href="#" data-t>Today</a></span>',
     "marked": '<button type="button" data-aia-effect="ui" onclick="go()" data-t>Look</button>',
+    "marked row": '<a role="button" data-aia-add-row="a" onclick="go()" data-t>Add</a>',
     "box": '<form><label><input type="checkbox" data-t> A</label></form>',
     "hx-headers": '<div hx-headers="{}"><details><summary data-t>M</summary></details></div>',
 }  # fmt: skip
