@@ -428,8 +428,7 @@ def messages_with(word: str) -> QuerySet[Message]:
 def activity(keys: Collection[UUID]) -> tuple[dict[UUID, str], set[UUID]]:
     """Return what the runs under way do, "run" or "wait", and what is unread."""
     news = Q(channel__in=FOR_A_PERSON, finished_at__gt=F("conversation__read_at"))
-    found = Run.objects.filter(conversation__in=keys)
-    found = found.filter(Q(state__in=UNFINISHED) | news)
+    found = Run.objects.filter(Q(state__in=UNFINISHED) | news, conversation__in=keys)
     rows = list(found.values_list("conversation_id", "state").distinct())
     busy = {
         conversation: "wait" if state in WAITING_FOR_PERSON else "run"
