@@ -48,9 +48,7 @@ class TestAll:
         assert {*kinds["tools"]} == {*registry.tools()}
 
     def test_command_whose_schema_is_broken_is_listed(self, admin_client):
-        PromptCommand.objects.bulk_create(
-            [PromptCommand(name="half", text="x", arguments=[1, 2])]
-        )
+        PromptCommand.objects.create(name="half", text="x", arguments=[1, 2])
 
         kinds = kinds_of(admin_client.get(PAGE))
 
