@@ -16,7 +16,8 @@ from django.dispatch import receiver
 
 T = TypeVar("T")
 DEFAULT_CACHE = (-2000,)  # of a connection to SQLite, in KB
-CACHE_KB = 512
+CACHE_KB = 256
+SPILL_PAGES = 500  # of a transaction, before it locks all readers out to write them
 
 _thread = threading.local()
 
@@ -118,7 +119,7 @@ def at_work() -> Iterator[None]:
 @receiver(connection_created)
 def keep_few_pages(*, connection: BaseDatabaseWrapper, **_: object) -> None:
     """
-    Let SQLite keep 512 KB of pages for a thread of the engine in place of 2 MB.
+    Let SQLite keep 256 KB of pages for a thread of the engine in place of 2 MB.
 
     Each commit of another thread empties them: more of them take memory and save
     nothing. A size of the site's own choice stays.
@@ -128,3 +129,4 @@ def keep_few_pages(*, connection: BaseDatabaseWrapper, **_: object) -> None:
     opened: Any = connection.connection
     if opened.execute("PRAGMA cache_size").fetchone() == DEFAULT_CACHE:
         opened.execute(f"PRAGMA cache_size = {-CACHE_KB}")
+        opened.execute(f"PRAGMA cache_spill = {SPILL_PAGES}")  # as before

@@ -122,7 +122,7 @@ class TestThreads:
 class TestPagesOfConnections:
     @pytest.mark.parametrize(
         ("where", "chosen", "expected"),
-        [(at_work, "", -512), (nullcontext, "", -2000), (at_work, "-4000", -4000)],
+        [(at_work, "", -256), (nullcontext, "", -2000), (at_work, "-4000", -4000)],
         ids=["of the engine", "of the site", "chosen by the site"],
     )
     def test_engine_keeps_few_in_memory(self, where, chosen, expected):
