@@ -5,15 +5,13 @@ import json
 from django import template
 from django.core.serializers.json import DjangoJSONEncoder
 from django.template.context import Context
-from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.types import JSON
-from ai_assistant.web.middleware import has_addresses, wants_panel
-from ai_assistant.web.panel.panel import panel_for
+from ai_assistant.web.middleware import drawn_parts, has_addresses, wants_panel
 
 register = template.Library()
 
@@ -39,12 +37,7 @@ def ai_assistant(context: Context) -> SafeString:
         )
     if not (wants_panel(request) and may_view(request.user) and has_addresses()):
         return SafeString()
-    values = {"panel": panel_for(request)}
-    parts = [
-        render_to_string(f"ai_assistant/{name}.html", values, request)
-        for name in ("injection_head", "injection_body", "skip")
-    ]
-    return format_html("{}{}{}", *parts)
+    return format_html("{}{}{}", *drawn_parts(request))
 
 
 @register.simple_tag

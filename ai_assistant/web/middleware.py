@@ -5,12 +5,13 @@ import re
 from collections.abc import Awaitable, Callable
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.template.loader import render_to_string
+from django.template.context import make_context
+from django.template.loader import get_template
 from django.urls import NoReverseMatch, reverse
 from django.utils.cache import patch_vary_headers
 from typing_extensions import TypeIs
@@ -41,6 +42,7 @@ OWN_SKIP = re.compile(
 )
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
+DRAWN = ("injection_head", "injection_body", "skip")  # templates of the panel
 APP_NAME = "ai_assistant"  # the namespace of the assistant's URLs
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
@@ -187,14 +189,25 @@ def inject(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         return response
 
 
+def drawn_parts(request: HttpRequest) -> list[str]:
+    """
+    Return the panel of a page: what its head gets, what its body, and the link to it.
+
+    The context processors of the site are called once for all of it.
+    """
+    templates: list[Any] = [get_template(f"ai_assistant/{name}.html") for name in DRAWN]
+    engine = templates[0].backend.engine
+    values = {"panel": panel_for(request)}
+    context = make_context(values, request, autoescape=engine.autoescape)
+    with context.bind_template(templates[0].template):
+        return [each.template.render(context) for each in templates]
+
+
 def _with_panel(
     request: HttpRequest, response: HttpResponse, body: re.Match[bytes]
 ) -> HttpResponse:
     content = response.content
-    context = {"panel": panel_for(request)}
-    panel = render_to_string("ai_assistant/injection_body.html", context, request)
-    styles = render_to_string("ai_assistant/injection_head.html", context, request)
-    skip = render_to_string("ai_assistant/skip.html", context, request)
+    styles, panel, skip = drawn_parts(request)
     own = OWN_SKIP.match(content, body.end())
     after = own.end() if own else body.end()
     heads = [found.start() for found in HEAD_END.finditer(content, 0, body.start())]

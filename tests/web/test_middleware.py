@@ -1,3 +1,4 @@
+import copy
 import gzip
 
 import pytest
@@ -24,6 +25,15 @@ ASSISTANT = "ai_assistant.urls"
 backoffice = admin.AdminSite(name="backoffice")
 backoffice.register(Group)
 OTHER_SITE = (path("backoffice/", backoffice.urls), path("admin/", admin.site.urls))
+
+
+calls = []
+
+
+def noted(request):
+    """A context processor."""
+    calls.append(request.path)
+    return {}
 
 
 def in_admin(request, *, url_name: str = "index"):
@@ -122,6 +132,16 @@ class TestInjection:
         passed(response)
 
         assert response["Content-Length"] == str(len(response.content))
+
+    def test_context_processors_of_the_site_are_called_once(self, passed, settings):
+        calls.clear()
+        own = copy.deepcopy(settings.TEMPLATES)
+        processors = own[0]["OPTIONS"]["context_processors"]
+        settings.TEMPLATES = own
+        processors.append("tests.web.test_middleware.noted")
+
+        assert MARK in passed(HttpResponse("<body></body>")).content
+        assert calls == ["/admin/"]
 
     def test_page_depends_on_the_cookie(self, passed):
         assert "Cookie" in passed(HttpResponse(PAGE))["Vary"]
