@@ -16,6 +16,8 @@ STEPS = [
     {"text": "Type the title here.", "selector": "#id_title", "view_name": ADD},
     {"text": "Then choose its state.", "selector": "#id_status"},
 ]
+ENDS = "note => note.getBoundingClientRect().right"
+BEGINS = "panel => panel.getBoundingClientRect().left"
 POINTED = [
     {"text": "Choose its state.", "selector": "#id_status"},
     {"text": "Then save it.", "selector": "[name=_save]"},
@@ -43,7 +45,9 @@ def test_marks_have_numbers_and_what_is_missing_is_told(
     panel.ask_and_wait("[[script:marked]]")
 
     expect(panel.page.locator(".aia-highlight")).to_have_count(2)
+    expect(panel.page.locator("a.addlink.aia-highlight")).to_be_in_viewport()
     notes = panel.page.locator(".aia-highlight-note")
+    assert notes.last.evaluate(ENDS) <= panel.root.evaluate(BEGINS)
     assert notes.all_inner_texts() == ["1. The list", "3. A new one"]
     told = json.loads(model.requests()[-1]["messages"][-1]["content"])
     assert told == {"found": 2, "missing": ["#nowhere"]}

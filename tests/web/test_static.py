@@ -56,8 +56,8 @@ AT_ONCE = {FOLDER / "boot.js", *reached(FOLDER / "panel.js")}
 # Fetched by the first call of a tool of the page, and what each brings.
 FIRST_CALLS = {
     "page_state.js": 1_350,
-    "highlight.js": 900,
-    "tour.js": 1_975,
+    "highlight.js": 985,
+    "tour.js": 2_100,
     "fill.js": 3_650,
     "page_forms.js": 6_850,  # outside of the admin alone
     "formsets.js": 3_850,  # by the first formset there

@@ -34,8 +34,11 @@ export const point = (element, text) => {
   note.style.position = "absolute"; // it scrolls with the page
   if (text) document.body.append(note);
   const placing = new ResizeObserver(() => {
-    const { left, bottom } = element.getBoundingClientRect();
-    note.style.left = `${left + window.scrollX}px`;
+    const { left, right, bottom } = element.getBoundingClientRect();
+    // Not under the panel, which may stand beside the page.
+    const end = document.dir === "rtl" ? innerWidth : right;
+    const at = Math.max(0, Math.min(left, end - note.offsetWidth));
+    note.style.left = `${at + window.scrollX}px`;
     note.style.top = `${bottom + window.scrollY + 8}px`;
   });
   for (const one of [element, document.body]) placing.observe(one);
@@ -48,13 +51,16 @@ export const point = (element, text) => {
 };
 
 /**
- * Returns the element that a selector names; none if it is no selector.
+ * Returns the element that a selector names, the first one that is in sight: a folded
+ * sidebar has the like. None if it is no selector.
  *
  * @param {string} selector
  */
 export const elementOf = (selector) => {
   try {
-    return document.querySelector(selector);
+    const found = [...document.querySelectorAll(selector)];
+    const seen = { visibilityProperty: true };
+    return found.find((one) => one.checkVisibility(seen)) ?? found[0];
   } catch {
     return null;
   }
