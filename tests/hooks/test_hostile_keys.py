@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("H09")]
 def says(where, words):
     """Register a hook that says `words`, or keeps them, or fails with them."""
 
-    @ai_assistant.hook("response_update", name="keeps-words")
+    @ai_assistant.hook("response_complete", name="keeps-words")
     def keeps(context, got):
         if where == "state":
             context.state["own"] = words

@@ -1,7 +1,7 @@
 """The hooks of one run, and what they leave to be stored with it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -31,7 +31,7 @@ from ai_assistant.hooks.state import (
 from ai_assistant.models.run import Run
 from ai_assistant.request_context import at_depth
 from ai_assistant.safety.identity.permissions import fresh_user
-from ai_assistant.text.redaction.redact import redact, redact_values_json
+from ai_assistant.text.redaction.redact import redact, redact_json, redact_values_json
 from ai_assistant.types import RunContext
 from ai_assistant.types.hook import Hook, Point, State
 from ai_assistant.types.tool import with_state
@@ -162,8 +162,11 @@ def _store_changes(
     before, version, data = named.values_list(
         "state_values", "state_version", "state_data"
     ).get()
+    # As results are: what looks like a secret is not kept either. What an AG-UI client
+    # sent is its own.
+    kept = [replace(change, set=redact_json(change.set)) for change in changes]
     try:
-        values = redact_values_json(merged(before, changes))
+        values = redact_values_json(merged(before, kept))
     except ValueError as error:
         names = sorted({change.namespace for change in changes})
         note_failures(
