@@ -389,12 +389,13 @@ class TestUnits:
             on(point, broken)
         on("before_tool", broken, guard=guard)
         options(POLICY={"write_effect": "allow"})
-        script.add(writes(), "Done.")
+        script.add(writes(), ["Done", 0.2, "."])
 
         run = play()
 
         assert run.state == "succeeded"
         assert statuses(run) == ["denied" if guard else "complete"]
+        assert "response_update" in {one["point"] for one in run.hook_errors}
         assert UsageLedger.objects.filter(run=run).count() == 2
         assert AuditEntry.objects.filter(run_id=run.pk).exists()
         assert facts(run)[-1] == "RUN_FINISHED"

@@ -43,7 +43,8 @@ def seen():
 def test_at_every_point(seen, script, submission, offer):
     offer(lambda: "a row", name="look")
     asked = reply("I look.", call("look"))
-    script.add(asked, asked, "Done.", "Done.")
+    done = ["Done", 0.2, "."]  # with time for its update
+    script.add(asked, asked, done, done)
     sent = [submission(f"Message {number}") for number in range(2)]
     holds = [accept(one, owner=this_process()).hold for one in sent]
 

@@ -241,19 +241,32 @@ class TestAfterModelResponse:
 
 @pytest.mark.row("H06")
 class TestResponseUpdate:
-    def test_sees_the_beginning_at_once(self, play, script):
+    def test_sees_the_beginning_soon(self, play, script):
         seen = []
 
         @ai_assistant.hook("response_update")
         def watches(context, grown):
             seen.append(grown.text)
 
-        script.add(["One ", 0.05, "two"])
+        script.add(["One", " ", 0.2, "two"])
 
         run = play()
 
         assert seen == ["One "]
         assert said(run) == "One two"
+
+    def test_sees_nothing_of_what_is_whole_at_once(self, play, script):
+        seen = []
+
+        @ai_assistant.hook("response_update")
+        def watches(context, grown):
+            seen.append(grown.text)
+
+        script.add(["One ", "two"])
+
+        play()
+
+        assert seen == []
 
     def test_sees_more_now_and_then(self, play, script, monkeypatch):
         updates = "ai_assistant.engine.execution.updates.UPDATE_S"
@@ -264,7 +277,7 @@ class TestResponseUpdate:
         def watches(context, grown):
             seen.append(grown.text)
 
-        script.add(["One ", 0.05, "two ", 0.05, "three", 0.05])
+        script.add(["One ", 0.2, "two ", 0.2, "three", 0.2])
 
         play()
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from functools import partial
 from uuid import UUID
 
@@ -256,7 +256,6 @@ class _Turns:
 
 async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending | None:
     calls, turns = DurableCalls(plan.run, writer, model.hooks), _Turns()
-    updates = TextUpdates(model.hooks)
     plan.hooks = model.hooks
     plan.hooks.scope = plan.hooks.scope or RunScope(plan.run, plan.user)
     model.writer = writer
@@ -264,16 +263,19 @@ async def _drive(plan: Plan, model: ProfileModel, writer: RunWriter) -> Ending |
         await tell_state(model.hooks, RunState.RUNNING)
     loop = plan.loop(model, calls, plan.state, plan.limits, is_answer=is_answer)
     async with aclosing(loop) as items:
-        async for item in items:
-            if isinstance(item, Waiting):
-                await tell_wait(model.hooks)
-                return None
-            if isinstance(item, Finished):
-                return _of_loop(item, plan)
-            await _take(item, plan, writer, model)
-            if isinstance(item, TextContent):
-                updates.add(item, plan.state.step_index)
-            await turns.after(item)
+        with closing(TextUpdates(model.hooks)) as updates:
+            async for item in items:
+                if isinstance(item, Waiting):
+                    await tell_wait(model.hooks)
+                    return None
+                if isinstance(item, Finished):
+                    return _of_loop(item, plan)
+                if isinstance(item, ModelReply):
+                    updates.close()
+                await _take(item, plan, writer, model)
+                if isinstance(item, TextContent):
+                    updates.add(item, plan.state.step_index)
+                await turns.after(item)
     return None
 
 

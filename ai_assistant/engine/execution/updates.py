@@ -1,7 +1,6 @@
 """Tell hooks how a run moves on, and show them its text while it grows."""
 
 import asyncio
-import time
 
 from ai_assistant.engine.calls.provenance import has_data
 from ai_assistant.engine.lifecycle.hooks import RunHooks, note_failures, store_kept
@@ -12,6 +11,7 @@ from ai_assistant.hooks.points import AnswerGrown, StatusChanged
 from ai_assistant.models.run import Run
 
 UPDATE_S = 0.5  # at least so long between two of one run
+SETTLE_S = 0.02  # of a first text: what is whole by then is told as the reply
 
 
 class TextUpdates:
@@ -22,23 +22,38 @@ class TextUpdates:
         self._message_id = ""
         self._text: list[str] = []
         self._told_at = 0.0
+        self._due: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[object] | None = None
 
     def add(self, piece: TextContent, step: int) -> None:
-        """Take a piece; tell the hooks, unless they were told a moment ago."""
-        found = self._hooks.at("response_update")
-        if not found:
+        """Take a piece; tell the hooks soon, and at most every half second."""
+        if not self._hooks.at("response_update"):
             return
         if piece.message_id != self._message_id:
+            self.close()
             self._message_id, self._text = piece.message_id, []
         self._text.append(piece.delta)
-        is_busy = self._task is not None and not self._task.done()
-        if is_busy or time.monotonic() - self._told_at < UPDATE_S:
+        if self._due is None:
+            loop = asyncio.get_running_loop()
+            wait_s = max(SETTLE_S, self._told_at + UPDATE_S - loop.time())
+            self._due = loop.call_later(wait_s, self._tell, step)
+
+    def close(self) -> None:
+        """Tell no more of this text: it is whole, or given up."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def _tell(self, step: int) -> None:
+        loop = asyncio.get_running_loop()
+        if self._task is not None and not self._task.done():
+            self._due = loop.call_later(UPDATE_S, self._tell, step)
             return
-        self._told_at = time.monotonic()
+        self._due, self._told_at = None, loop.time()
         grown = AnswerGrown(
             text="".join(self._text), message_id=self._message_id, step=step
         )
+        found = self._hooks.at("response_update")
         self._task = asyncio.create_task(self._hooks.aask(found, grown))
 
 
