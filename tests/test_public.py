@@ -79,3 +79,17 @@ class TestImport:
         )
 
         assert done.returncode == 0, done.stderr
+
+    @pytest.mark.servers
+    def test_import_leaves_the_slow_libraries_to_who_needs_them(self):
+        code = (
+            "import sys, ai_assistant;"
+            "slow = {'django.http', 'django.db.models', 'pydantic'} & set(sys.modules);"
+            "assert not slow, slow"
+        )
+
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False
+        )
+
+        assert done.returncode == 0, done.stderr

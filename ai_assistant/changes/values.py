@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, Literal
 
 from django.apps import apps
-from pydantic import TypeAdapter
 
 ChangeKind = Literal["create", "change", "delete", "link", "action"]
 # By the kind of the change of one row.
@@ -122,26 +121,6 @@ class Changes:
 
 
 SHOWN = 20  # objects of a bulk change
-
-_adapter: TypeAdapter[Changes] = TypeAdapter(Changes)
-
-
-def to_json(changes: Changes) -> dict[str, Any]:
-    """Return `changes` as it is stored."""
-    return _adapter.dump_python(changes, mode="json", exclude={"needs_trial"})  # type: ignore[no-any-return]
-
-
-def from_json(stored: Any) -> Changes:
-    """Return the stored changes. Raise ValueError if they are malformed."""
-    return _adapter.validate_python(stored)
-
-
-def stored_changes(stored: Any) -> Changes | None:
-    """Return the stored changes; None if there are none, or of another release."""
-    try:
-        return from_json(stored) if stored else None
-    except ValueError:
-        return None
 
 
 def meta(model: Any) -> Any:

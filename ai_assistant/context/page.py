@@ -9,7 +9,7 @@ from django.contrib.admin.options import BaseModelAdmin
 from django.contrib.admin.sites import AdminSite, all_sites
 from django.contrib.admin.utils import unquote
 from django.http import QueryDict
-from django.urls import NoReverseMatch, ResolverMatch, reverse
+from django.urls import NoReverseMatch, ResolverMatch, get_resolver, reverse
 
 from ai_assistant.request_context import match_of
 from ai_assistant.types import PageInfo
@@ -165,3 +165,12 @@ def _filters(query: QueryDict) -> dict[str, str]:
 def _number(text: str) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) < 9
     return int(text) if is_number else 1
+
+
+def load_views() -> None:
+    """
+    Import the site's views, which registers their tools.
+
+    A web process does so at its first request; a worker never would.
+    """
+    get_resolver().url_patterns  # noqa: B018 - cached by Django

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Never, TypeVar
 
-from django.urls import get_resolver
-
 from ai_assistant.types import RunContext
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -100,15 +98,6 @@ def registered_parts(view: Any, model_admin: Any = None) -> ViewParts:
         tools=(*parts.tools, *holder.assistant_tools),
         suggestions=(*parts.suggestions, *holder.assistant_suggestions),
     )
-
-
-def load_views() -> None:
-    """
-    Import the site's views, which registers their tools.
-
-    A web process does so at its first request; a worker never would.
-    """
-    get_resolver().url_patterns  # noqa: B018 - cached by Django
 
 
 def names_of_views() -> set[str]:

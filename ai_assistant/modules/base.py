@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
-
-from django.db.models import Model
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ai_assistant.changes.values import model_of_label
 from ai_assistant.modules.settings import NO_SETTINGS, ModuleSettings
 from ai_assistant.types import RunContext
+
+if TYPE_CHECKING:
+    from django.db.models import Model
 
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 FEATURES: Mapping[str, bool] = {
@@ -79,7 +80,7 @@ class ContextModule:
         """Return the sentence that says why; asked only if it is read-only."""
         return str(self.read_only_reason)
 
-    def get_root(self, context: RunContext) -> Model | None:
+    def get_root(self, context: RunContext) -> "Model | None":
         """
         Return the object to which all that the page changes belongs.
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import sync_playwright
 
-from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
+from ai_assistant.changes.stored import to_json
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.render.html.fragments import fragment
 from ai_assistant.render.html.transcript.thread import read_pinned

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes import values
+from ai_assistant.changes import stored
 from ai_assistant.changes.undo.limits import with_undo_limits
 from ai_assistant.changes.values import Changes
 from ai_assistant.changes.verify.compare import unexpected_changes
@@ -128,8 +128,8 @@ def propose(attempt: Attempt, found: Proposed) -> Sequence[Event]:
     may_go_on = not _removes(found) and not _was_other_than_shown(call)
     may_go_on = may_go_on and not call.hooked.get("approval")
     if may_go_on and is_granted(attempt.run, attempt.tool, found.model):
-        return APPROVAL.approve_by_grant(call, values.to_json(found), granted())
-    return [APPROVAL.open(call, proposal=values.to_json(found))]
+        return APPROVAL.approve_by_grant(call, stored.to_json(found), granted())
+    return [APPROVAL.open(call, proposal=stored.to_json(found))]
 
 
 def _removes(found: Changes) -> bool:
@@ -168,7 +168,7 @@ def ask_again(call: ToolCall, differs: Differs) -> Sequence[Event]:
         # The next round computes its preview again.
         ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
         return [call_moved(call, CallStatus.PENDING)]
-    return [APPROVAL.open(call, proposal=values.to_json(differs.changes))]
+    return [APPROVAL.open(call, proposal=stored.to_json(differs.changes))]
 
 
 def _preview(attempt: Attempt) -> Callable[..., Any]:

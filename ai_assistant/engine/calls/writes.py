@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes import values
+from ai_assistant.changes import stored
 from ai_assistant.changes.capture.databases import taken_back_with, written_ones
 from ai_assistant.changes.capture.recorder import Recorder, recording
 from ai_assistant.changes.capture.store import store
@@ -187,7 +187,7 @@ def shown_before(call: ToolCall) -> Changes | None:
     last = approved_of(call).last()
     if last is None or last.proposal is None:
         return None
-    return values.from_json(last.proposal)
+    return stored.from_json(last.proposal)
 
 
 def check_unmoved(shown: Changes) -> None:

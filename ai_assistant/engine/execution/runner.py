@@ -11,7 +11,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 
 from ai_assistant.configuration.rows import refresh
-from ai_assistant.context.viewparts import load_views
+from ai_assistant.context.page import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
 from ai_assistant.engine.execution.answer import is_answer
 from ai_assistant.engine.execution.hooked_calls import HookedCall, asked_calls

@@ -9,7 +9,7 @@ from django.db.models import OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.changes import values
+from ai_assistant.changes import stored
 from ai_assistant.changes.values import Changes, HiddenField, label, model_of_label
 from ai_assistant.changes.verify.description import with_total
 from ai_assistant.engine.accounting.audit import approval_asked, approval_closed
@@ -101,7 +101,7 @@ class Approval(PersonKind):
         digest = interrupt.arguments_digest
         if tool is None or digest != arguments_digest(call.name, call.arguments):
             raise Refused("stale", _("This has changed since it was shown."))
-        if interrupt.proposal and values.stored_changes(interrupt.proposal) is None:
+        if interrupt.proposal and stored.stored_changes(interrupt.proposal) is None:
             raise Refused("stale", _("This was shown by another release. Deny it."))
         _check_allowed(interrupt, tool, answer.user_id)
         if answer.edited is not None:
@@ -197,7 +197,7 @@ def _take_rows(interrupt: Interrupt, tool: ToolDefinition, answer: Answer) -> No
     name, rows = tool.approval.rows_argument, answer.rows or ()
     if not name or interrupt.proposal is None:
         raise Refused("bad_decision", _("There are no rows to choose from."))
-    preview = values.from_json(interrupt.proposal)
+    preview = stored.from_json(interrupt.proposal)
     shown_ids = {
         own for change in preview.objects if (own := preview.row_id(change)) is not None
     }
@@ -259,7 +259,7 @@ def _rewrite(interrupt: Interrupt, arguments: dict[str, Any], changes: Changes) 
     call.arguments_digest = arguments_digest(call.name, arguments)
     call.save(update_fields=["arguments", "arguments_digest"])
     interrupt.arguments_digest = call.arguments_digest
-    interrupt.proposal = redact_values_json(values.to_json(changes))
+    interrupt.proposal = redact_values_json(stored.to_json(changes))
     interrupt.save(update_fields=["arguments_digest", "proposal"])
 
 
@@ -272,7 +272,7 @@ def _grant(interrupt: Interrupt, tool: ToolDefinition, user_id: UserKey) -> None
             if is_of_code
             else _("This has to be approved each time: it may be impossible to undo."),
         )
-    model = values.from_json(interrupt.proposal).model if interrupt.proposal else ""
+    model = stored.from_json(interrupt.proposal).model if interrupt.proposal else ""
     Grant.objects.get_or_create(
         run_id=interrupt.run_id,
         tool=tool.name,

@@ -6,7 +6,7 @@ from typing import Any
 from ag_ui.core import Interrupt as ClientInterrupt
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes import values
+from ai_assistant.changes import stored
 from ai_assistant.changes.values import Changes
 from ai_assistant.engine.interrupts.base import waiting_below
 from ai_assistant.engine.interrupts.browser import open_requests
@@ -43,7 +43,7 @@ class ApprovalForm(Form):
 
     def message(self, interrupt: Interrupt) -> str:
         """Ask for the approval of what would change."""
-        preview = values.stored_changes(interrupt.proposal)
+        preview = stored.stored_changes(interrupt.proposal)
         name = interrupt.call.label or interrupt.call.name
         title = preview.title if preview else name
         return _("Approve “%(title)s”?") % {"title": title}
@@ -168,7 +168,7 @@ def _details(interrupt: Interrupt) -> dict[str, Any]:
         "effect": call.effect,
         "because": call.asks_because,
     }
-    preview = values.stored_changes(interrupt.proposal)
+    preview = stored.stored_changes(interrupt.proposal)
     if preview is not None:
         details["changes"] = _preview_json(preview)
     if interrupt.options:

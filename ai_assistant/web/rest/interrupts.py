@@ -10,7 +10,8 @@ from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ai_assistant.changes.values import Changes, FieldChange, stored_changes
+from ai_assistant.changes.stored import stored_changes
+from ai_assistant.changes.values import Changes, FieldChange
 from ai_assistant.engine.queries import interrupts
 from ai_assistant.engine.service import (
     ANSWER_CHARS,

@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpResponse
 
-from ai_assistant.changes import values
+from ai_assistant.changes import stored
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from ai_assistant.testing.stage import answer_and_resume
 from tests.tools.data.pages import OwnViewAdmin, ParentAdmin, served
@@ -137,7 +137,7 @@ def ask(stock):
 
 
 def card(played):
-    return values.from_json(played.interrupts[-1].proposal)
+    return stored.from_json(played.interrupts[-1].proposal)
 
 
 def labels(changes):

@@ -4,7 +4,8 @@ import pytest
 
 from ai_assistant import RunContext
 from ai_assistant.changes.capture import images
-from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, from_json
+from ai_assistant.changes.stored import from_json
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume

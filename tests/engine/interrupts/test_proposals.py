@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from ai_assistant import ModelRetry, RunContext, ToolResult
 from ai_assistant.changes.capture import images
-from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, from_json
+from ai_assistant.changes.stored import from_json
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.engine.calls.editing import edit_form, edited
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.approval import revoke_grant

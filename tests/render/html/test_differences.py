@@ -5,12 +5,12 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.template.loader import render_to_string
 
+from ai_assistant.changes.stored import to_json
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,
     ObjectChange,
     Related,
-    to_json,
 )
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.render.html.diffs.differences import difference_entry, field_entry

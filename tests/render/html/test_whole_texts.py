@@ -2,7 +2,8 @@
 
 import pytest
 
-from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
+from ai_assistant.changes.stored import to_json
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.render.html.diffs.long_texts import PART_CHARS, Place, whole_entry
 from tests.render.html.dom import parse

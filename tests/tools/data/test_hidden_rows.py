@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from ai_assistant.changes.capture.recorder import recording
-from ai_assistant.changes.values import from_json, to_json
+from ai_assistant.changes.stored import from_json, to_json
 from ai_assistant.changes.verify.compare import unexpected_changes
 from tests.tools.data.writing import preview, use
 from tests.warehouse.models import Product

@@ -7,7 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ai_assistant.changes.capture.images import row_images, row_key, versions
-from ai_assistant.changes.values import Changes, from_json, to_json
+from ai_assistant.changes.stored import from_json, to_json
+from ai_assistant.changes.values import Changes
 from tests.tools.data.reading import staff
 from tests.tools.data.writing import Movement, columns, preview, shown, use
 from tests.warehouse.models import Part, Product, Remark, Secret, Supplier

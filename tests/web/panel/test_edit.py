@@ -7,7 +7,8 @@ from django import forms
 from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 
-from ai_assistant.changes.values import Changes, FieldChange, ObjectChange, to_json
+from ai_assistant.changes.stored import to_json
+from ai_assistant.changes.values import Changes, FieldChange, ObjectChange
 from ai_assistant.engine.calls import editing
 from ai_assistant.models import Interrupt, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange

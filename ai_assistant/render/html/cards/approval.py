@@ -9,12 +9,12 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from ai_assistant.changes.stored import stored_changes
 from ai_assistant.changes.values import (
     Changes,
     ObjectChange,
     model_name,
     model_of_label,
-    stored_changes,
 )
 from ai_assistant.engine.interrupts.approval import ids_beyond
 from ai_assistant.exceptions import Refused

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import stored_changes
+from ai_assistant.changes.stored import stored_changes
 from ai_assistant.engine.interrupts.browser import open_requests
 from ai_assistant.engine.interrupts.question import kind_of, options_of
 from ai_assistant.models.call import ToolCall

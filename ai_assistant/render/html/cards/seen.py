@@ -14,7 +14,8 @@ from uuid import UUID
 
 from django.utils.text import capfirst
 
-from ai_assistant.changes.values import FieldChange, ObjectChange, stored_changes
+from ai_assistant.changes.stored import stored_changes
+from ai_assistant.changes.values import FieldChange, ObjectChange
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.registry import registry

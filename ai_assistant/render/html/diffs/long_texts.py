@@ -9,7 +9,8 @@ from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.values import FieldChange, ObjectChange, stored_changes
+from ai_assistant.changes.stored import stored_changes
+from ai_assistant.changes.values import FieldChange, ObjectChange
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import RowChange
 from ai_assistant.models.conversation import Message
