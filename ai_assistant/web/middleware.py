@@ -4,15 +4,16 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.context import make_context
 from django.template.loader import get_template
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_urlconf, reverse
 from django.utils.cache import patch_vary_headers
 from typing_extensions import TypeIs
 
@@ -235,7 +236,12 @@ def _replace(response: HttpResponse, content: bytes) -> None:
 
 def has_addresses() -> bool:
     """Return whether the site includes our URLs; if not, a check reports it."""
+    return _are_in(get_urlconf() or settings.ROOT_URLCONF)
+
+
+@cache
+def _are_in(urlconf: Any) -> bool:
     try:
-        return bool(reverse("ai_assistant:full"))
+        return bool(reverse("ai_assistant:full", urlconf=urlconf))
     except NoReverseMatch:
         return False
