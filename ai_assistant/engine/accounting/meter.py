@@ -9,6 +9,7 @@ from django.db.models import Max
 from ai_assistant import conf
 from ai_assistant.engine.accounting.prompts import CHARS_PER_TOKEN, stored_prompt
 from ai_assistant.engine.queries import conversations, get_or_404, last_run
+from ai_assistant.engine.storage.branches import seen_by
 from ai_assistant.engine.storage.fitting import size_of
 from ai_assistant.engine.storage.history import read_history
 from ai_assistant.engine.storage.summaries import note_of
@@ -59,7 +60,7 @@ def context_meter(user_id: UserKey, conversation_id: UUID) -> ContextMeter:
         return ContextMeter()
     step = run.steps.select_related("run").order_by("-index").first()
     prompt = stored_prompt(step) if step is not None else None
-    history = read_history(run)
+    history = read_history(run, seen_by(run)[0])
     note = len(note_of(history.summary)) if history.summary is not None else 0
     return ContextMeter(
         system=sum(part.tokens for part in prompt.parts) if prompt else 0,

@@ -19,7 +19,6 @@ from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
 from ai_assistant.engine.storage.history import read_history
-from ai_assistant.engine.storage.told import history_messages
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.exceptions import (
     ImproperlyConfiguredAssistant,
@@ -219,7 +218,7 @@ class ProfileModel:
         if self.run.agent and scope.agent is None:
             raise ModelError("no_agent", f"agent {self.run.agent!r}")
         self._reasoning = scope.agent.reasoning if scope.agent else ""
-        path, elsewhere = seen_by(self.run, history_messages() + 1)
+        path, elsewhere = seen_by(self.run)
         history = read_history(self.run, path, said, self._room)
         if history.wants_summary and self._may_sum_up and sums_up(self.profile):
             return None

@@ -22,7 +22,9 @@ SELECT {now},
     WHERE {message}.key = %s AND owner_id = %s),
   EXISTS (SELECT 1 FROM {queued} WHERE user_id = %s AND key = %s),
   EXISTS (SELECT 1 FROM {queued} WHERE conversation_id = %s AND dropped_at IS NULL),
-  EXISTS (SELECT 1 FROM {run} WHERE conversation_id = %s AND state IN ({unfinished}))
+  EXISTS (SELECT 1 FROM {run} WHERE conversation_id = %s AND state IN ({unfinished})),
+  (SELECT agent FROM {run} WHERE conversation_id = %s
+    ORDER BY created_at DESC, id DESC LIMIT 1)
 """
 
 
@@ -36,6 +38,7 @@ class Known:
     is_repeat: bool  # a message of that key was sent before
     has_queue: bool
     has_run: bool  # that is unfinished
+    agent: str  # of the newest run
 
 
 def look_up(
@@ -46,8 +49,8 @@ def look_up(
     own = _prepared(Conversation, "id", conversation_id)
     arguments = [user, *AT_WORK, own, user, thread, user, key, user, user, key]
     with connection.cursor() as cursor:
-        cursor.execute(_statement(), [*arguments, own, own, *UNFINISHED])
-        now, load, anothers, sent, kept, queued, running = cursor.fetchone()
+        cursor.execute(_statement(), [*arguments, own, own, *UNFINISHED, own])
+        now, load, anothers, sent, kept, queued, running, agent = cursor.fetchone()
     return Known(
         now=float(now),
         load=load,
@@ -55,6 +58,7 @@ def look_up(
         is_repeat=bool(sent or kept),
         has_queue=bool(queued),
         has_run=bool(running),
+        agent=agent or "",
     )
 
 

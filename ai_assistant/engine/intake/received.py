@@ -17,7 +17,7 @@ from ai_assistant.exceptions import ModelError, Refused
 from ai_assistant.hooks.points import UserMessage
 from ai_assistant.hooks.running import Asking, ask, hooks_of
 from ai_assistant.hooks.state import CLIENT, merged, of_site
-from ai_assistant.models.conversation import Conversation, Message
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import NO_RUN, module_for
@@ -103,17 +103,17 @@ def module_of_page(submission: Submission) -> ContextModule:
     return module_for(page_info(submission.page.path), user)
 
 
-def with_agent(conversation: Conversation | None, submission: Submission) -> Submission:
+def with_agent(submission: Submission, before: str | None) -> Submission:
     """
     Return the submission with the agent of its conversation, if it names none.
 
-    A conversation that begins has that of its page's module. Raise Refused no_agent if there is no such agent.
+    `before` is the agent of the run before; a conversation that begins has that of its
+    page's module. Raise Refused no_agent if there is no such agent.
     """
     agent = submission.agent
-    if agent is None and conversation is not None and has_agents():
-        agents = conversation.runs.order_by("-created_at", "-pk").values_list("agent")
-        (agent,) = agents.first() or ("",)
-    if agent is None and conversation is None:
+    if agent is None and before is not None:
+        agent = before if has_agents() else ""
+    if agent is None:
         agent = module_of_page(submission).configured.agent
         if agent_named(agent) is None:
             agent = ""  # it was deleted; nobody has asked for it

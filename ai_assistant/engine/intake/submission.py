@@ -110,10 +110,10 @@ def accept(submission: Submission, *, owner: str = "") -> Accepted:
 @unit
 def _accept(submission: Submission, text: str, owner: str) -> Accepted:
     conversation = _continued(submission)
-    submission = with_agent(conversation, submission)
     thread = submission.client.thread if submission.client else ""
     named = conversation.pk if conversation else submission.conversation_id
     known = look_up(submission.user_id, named, submission.key, thread)
+    submission = with_agent(submission, known.agent if conversation else None)
     if conversation is not None:
         check_unused(conversation, submission.client)
     elif known.is_anothers:

@@ -20,14 +20,11 @@ from ai_assistant.types import WRITING, UserKey
 Row = tuple[UUID, UUID | None, datetime]  # a run, the one before it, when it began
 DONE = (CallStatus.COMPLETE, CallStatus.UNKNOWN)
 
-# The newest runs, and how many more there are than runs that others stand behind. Asked
-# for each message, so not composed anew.
-LINE = """
-SELECT id, after_id,
-  (SELECT COUNT(*) - COUNT(DISTINCT after_id) FROM {run} WHERE conversation_id = %s)
-FROM {run} WHERE conversation_id = %s AND created_at <= %s
-ORDER BY created_at DESC, id DESC {limit}
-"""
+# How many more runs there are than runs that others stand behind: one, without branches.
+# Asked for each message, so not composed anew.
+ENDS = (
+    "SELECT COUNT(*) - COUNT(DISTINCT after_id) FROM {run} WHERE conversation_id = %s"
+)
 # What the next run begins with: read at once with the run before it.
 LEFT_TO_NEXT = (
     "conversation",
@@ -36,7 +33,6 @@ LEFT_TO_NEXT = (
     "state_version",
     "state_data",
 )
-_CREATED = Run._meta.get_field("created_at")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,46 +128,29 @@ def path_of(conversation: Conversation) -> list[UUID]:
     return tree_of(conversation).path
 
 
-def seen_by(run: Run, most: int | None = None) -> tuple[list[UUID], list[UUID]]:
+def seen_by(run: Run) -> tuple[list[UUID] | None, list[UUID]]:
     """
     Return the runs up to `run`, the first one first, and those on other branches.
 
-    Of those up to it the last `most` are enough. The first message of a conversation
+    None for the first if there are no branches: it is all that began before, and a long
+    conversation is not read whole for each of its messages. The first message of one
     stands beside nothing: there no query is made.
     """
     if run.after_id is None and run.kind == RunKind.MESSAGE:
         return [run.pk], []
-    line = _line_to(run, most)
-    if line is not None:
-        return line, []
+    if not _has_branches(run.conversation_id):
+        return None, []
     tree = Tree(_rows(run.conversation_id))
     path = tree.path_to(run.pk)
     return path, tree.elsewhere(path)
 
 
-def _line_to(run: Run, most: int | None) -> list[UUID] | None:
-    """Return the last runs up to `run`; None if the conversation has branches."""
-    own = db_id(run.conversation_id)
-    began = _CREATED.get_db_prep_value(run.created_at, connection)
-    table = Run._meta.db_table
+def _has_branches(conversation_id: UUID) -> bool:
     with connection.cursor() as cursor:
-        # A long one is not read whole for each of its messages.
-        cursor.execute(
-            LINE.format(run=table, limit=f"LIMIT {most:d}" if most else ""),
-            [own, own, began],
-        )
-        rows = cursor.fetchall()
-    if rows and rows[0][2] > 1:
-        return None  # two stand behind the same one, or at the beginning
-    after = {_uuid(pk): after and _uuid(after) for pk, after, _others in rows}
-    line = [run.pk]
-    while (before := after.get(line[-1])) is not None:
-        line.append(before)
-    return line[::-1]
-
-
-def _uuid(value: UUID | str) -> UUID:
-    return value if isinstance(value, UUID) else UUID(value)
+        statement = ENDS.format(run=Run._meta.db_table)
+        cursor.execute(statement, [db_id(conversation_id)])
+        (ends,) = cursor.fetchone()
+    return int(ends) > 1  # two stand behind the same one, or at the beginning
 
 
 def before_next(

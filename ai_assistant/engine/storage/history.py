@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from ai_assistant import conf
+from ai_assistant.engine.storage.branches import seen_by
 from ai_assistant.engine.storage.fitting import (
     LEFT_OUT,
     Entry,
@@ -50,16 +51,15 @@ class History:
 
 def chat_messages(
     run: Run,
-    path: Sequence[UUID] | None = None,
     said: list[Message] | None = None,
 ) -> list[Entry]:
     """Return the conversation up to now in the OpenAI chat form."""
-    return read_history(run, path, said).entries
+    return read_history(run, seen_by(run)[0], said).entries
 
 
 def read_history(
     run: Run,
-    path: Sequence[UUID] | None = None,
+    path: Sequence[UUID] | None,
     said: list[Message] | None = None,
     room: Callable[[], int] | None = None,
 ) -> History:
@@ -68,7 +68,7 @@ def read_history(
 
     `said` holds all its messages, if they are known and from persons alone.
 
-    Of its branches only `path`, the runs up to this one; without it they are looked up.
+    Of its branches only `path`, which is what `seen_by` returns first.
     The last HISTORY_MESSAGES messages behind the last summary, and of these the newest
     that fit into HISTORY_CHARS and what `room` says, which is asked of a long one. A
     call and its result are never parted.
@@ -82,7 +82,7 @@ def read_history(
             groups.append([{"role": "user", "content": message.text}])
         else:
             own = calls.get(message.step_id, [])
-            since = window.rounds.get(message.run_id, 0)
+            since = window.rounds.get(message.run_id, 0) if own else 0
             groups.append(_assistant(message, own, names, since))
     kept = _that_fit(groups, room)
     dropped = window.messages[: len(groups) - len(kept)]

@@ -102,7 +102,10 @@ def told(message: Message) -> Told:
 def still_told(messages: list[Told], rounds: Mapping[UUID, int]) -> list[Told]:
     """Return them without the runs that were for fewer rounds than have begun since."""
     return [
-        one for one in messages if not is_run_over(one.run_rounds, rounds[one.run_id])
+        one
+        for one in messages
+        if one.run_rounds is None
+        or not is_run_over(one.run_rounds, rounds[one.run_id])
     ]
 
 
@@ -116,14 +119,13 @@ def window_of(run: Run, path: Sequence[UUID] | None) -> Window:
     """
     Return the last HISTORY_MESSAGES messages up to a run, from the question of one on.
 
-    `path` are the runs up to this one, or the last of them.
+    `path` is what `seen_by` returns first.
     """
     most = history_messages()
-    seen = seen_by(run, most + 1)[0] if path is None else path
-    # Each run has a message at least: no more of them are needed than messages. One
-    # more than is told says whether the first one begins its run.
+    # One more than is told says whether the first one begins its run.
     limit = most + 1 + NOTES
-    rows = _rows(run, seen[-most - 1 :], limit)
+    # Each run has a message at least: no more of them are needed than messages.
+    rows = _rows(run, path and path[-most - 1 :], limit)
     lines = [row for row in rows if row.role != SUMMARY]
     notes = [row for row in rows if row.role == SUMMARY]
     summary = next((note for note in notes if note.state == STATE.COMPLETE), None)
@@ -140,7 +142,9 @@ def window_of(run: Run, path: Sequence[UUID] | None) -> Window:
         window.left_out = at.position - 1
     elif summary is None:
         window.messages = _from_question_on(newest, run, None)
-    window.rounds = rounds_since(window.messages)
+    # To count them takes as long as to read the rows, and most are told for ever.
+    if any(one.has_calls or one.run_rounds is not None for one in window.messages):
+        window.rounds = rounds_since(window.messages)
     window.messages = still_told(window.messages, window.rounds)
     return window
 
@@ -209,11 +213,15 @@ def _from_question_on(
     return [told(asked), *messages] if asked else messages
 
 
-def _messages(run: Run, runs: Sequence[UUID]) -> Any:
-    return Message.objects.filter(conversation_id=run.conversation_id, run_id__in=runs)
+def _messages(run: Run, path: Sequence[UUID] | None) -> Any:
+    """Return the messages up to a run; `path` is what `seen_by` returns first."""
+    own = Message.objects.filter(conversation_id=run.conversation_id)
+    if path is None:
+        return own.filter(run__created_at__lte=run.created_at)
+    return own.filter(run_id__in=path)
 
 
-def _rows(run: Run, runs: Sequence[UUID], limit: int) -> list[Told]:
+def _rows(run: Run, runs: Sequence[UUID] | None, limit: int) -> list[Told]:
     return _told_rows(_messages(run, runs).order_by("-position"), limit)
 
 

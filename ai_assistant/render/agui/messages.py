@@ -14,7 +14,7 @@ from ag_ui.core import (
 )
 from ag_ui.core import ToolCall as ClientCall
 
-from ai_assistant.engine.storage.branches import path_of, seen_by
+from ai_assistant.engine.storage.branches import tree_of
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import Run
@@ -37,7 +37,8 @@ def messages_of(
     of messages, and of calls with a result, that a stream will still send. It is called
     after the rows are read: otherwise, rows stored meanwhile would be sent twice.
     """
-    path = set(path_of(conversation) if run is None else seen_by(run)[0])
+    tree = tree_of(conversation)
+    path = set(tree.path if run is None else tree.path_to(run.pk))
     rows = list(conversation.messages.order_by("position"))
     calls = _calls_by_message(conversation)
     left_out = without()

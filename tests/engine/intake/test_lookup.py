@@ -34,6 +34,7 @@ def test_of_a_new_conversation_nothing_is_known(user):
         is_repeat=False,
         has_queue=False,
         has_run=False,
+        agent="",
     )
 
 

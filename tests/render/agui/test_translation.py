@@ -161,15 +161,15 @@ class TestSnapshot:
         follower.connect()
         follower.look()
         story.crash()
-        seen_by = messages.seen_by
+        tree_of = messages.tree_of
 
-        def after_the_end(run):
+        def after_the_end(conversation):
             if not story.run.is_final:
                 story.say("A whole answer")  # between the events and the rows
                 story.succeed()
-            return seen_by(run)
+            return tree_of(conversation)
 
-        monkeypatch.setattr(messages, "seen_by", after_the_end)
+        monkeypatch.setattr(messages, "tree_of", after_the_end)
 
         follower.look()
         follower.look()
