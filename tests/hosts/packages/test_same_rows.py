@@ -14,6 +14,7 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
+from django.utils.translation import override
 
 from ai_assistant import ModelRetry, RunContext, ToolFailed
 from ai_assistant.changes.capture.recorder import recording
@@ -41,6 +42,13 @@ cases = importlib.import_module(f"tests.hosts.packages.sites.{NAME}.cases")
 @pytest.fixture
 def boss(db):
     return get_user_model().objects.create_superuser("ada", password="hunter2hunter2")
+
+
+@pytest.fixture(autouse=True)
+def _left_as_it_was():
+    """A page leaves its language to what comes after it in this thread."""
+    with override("en"):
+        yield
 
 
 class _Undone(Exception):
