@@ -5,6 +5,7 @@ import contextvars
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.conf.urls.i18n import is_language_prefix_patterns_used
@@ -125,6 +126,15 @@ def language_of(path: str) -> str | None:
     return named or get_language()
 
 
+def language_of_page(url: str) -> str | None:
+    """Return the language that the whole address of a page names; else the active."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:  # a browser sends no such address
+        path = ""
+    return language_of(path)
+
+
 def match_of(path: str) -> ResolverMatch | None:
     """Return what a path of this site leads to, or None; with prefix, without query."""
     own = below_prefix(path)
@@ -141,6 +151,7 @@ def request_meta(request: HttpRequest) -> dict[str, str]:
     """Return the META that an internal request needs for what the admin asks of it."""
     host, _, port = _host().partition(":")
     return {
+        "HTTP_ACCEPT_LANGUAGE": get_language() or settings.LANGUAGE_CODE,
         "REQUEST_METHOD": request.method or "GET",
         "PATH_INFO": request.path_info,
         "SCRIPT_NAME": script_prefix().rstrip("/"),

@@ -13,6 +13,7 @@ from django.contrib.auth.mixins import (
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
+from django.utils.translation import get_language
 
 from ai_assistant.context.page import SitePage, admin_sites, find_page
 from ai_assistant.context.provided import is_withheld, is_withheld_model
@@ -41,6 +42,7 @@ def page_request(page: SitePage, user: Any) -> HttpRequest:
     """Return a GET request for the page as `user`, to pass to ModelAdmin methods."""
     request = HttpRequest()
     request.method, request.user = "GET", user
+    request.LANGUAGE_CODE = get_language()  # as `LocaleMiddleware` sets it
     request.resolver_match = page.match
     request.path = page.info.path.partition("?")[0]
     request.path_info = below_prefix(request.path) or request.path

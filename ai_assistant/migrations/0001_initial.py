@@ -74,6 +74,7 @@ class Migration(migrations.Migration):
                 ),
                 ("page_title", models.CharField(blank=True, max_length=300)),
                 ("script_prefix", models.CharField(blank=True, max_length=300)),
+                ("language", models.CharField(blank=True, max_length=20)),
                 ("context", models.JSONField(blank=True, default=dict)),
                 ("look_only", models.BooleanField(default=False)),
                 (
@@ -1640,6 +1641,7 @@ class Migration(migrations.Migration):
                 ),
                 ("page_title", models.CharField(blank=True, max_length=300)),
                 ("script_prefix", models.CharField(blank=True, max_length=300)),
+                ("language", models.CharField(blank=True, max_length=20)),
                 ("context", models.JSONField(blank=True, default=dict)),
                 ("look_only", models.BooleanField(default=False)),
                 (

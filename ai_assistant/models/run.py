@@ -2,17 +2,20 @@
 
 import uuid
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Self
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, models
-from django.utils.translation import gettext
+from django.utils.translation import gettext, override
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.models.clock import DatabaseTimeField, time_text
 from ai_assistant.models.raw_sql import read_row
+from ai_assistant.request_context import below
 
 
 class RunState(models.TextChoices):
@@ -85,6 +88,8 @@ class SentFields(SessionFields):
     page_title = models.CharField(max_length=300, blank=True)
     # Of the request: its addresses are made below it. Empty: that of the site.
     script_prefix = models.CharField(max_length=300, blank=True)
+    # Of the page, in which its person is spoken to. Empty: that of the site.
+    language = models.CharField(max_length=20, blank=True)
     # What the page added and the person kept: browser, mentioned, dropped.
     context = models.JSONField(default=dict, blank=True)
     look_only = models.BooleanField(default=False)  # the person wants no changes
@@ -101,6 +106,13 @@ class SentFields(SessionFields):
     def sent_fields(self) -> dict[str, Any]:
         """Return how it was sent, for another row of the same message."""
         return {name: getattr(self, name) for name in SENT}
+
+    @contextmanager
+    def as_sent(self) -> Iterator[None]:
+        """Make addresses, and speak, as on the page where the message was sent."""
+        language = self.language or settings.LANGUAGE_CODE
+        with below(self.script_prefix), override(language):
+            yield
 
 
 SESSION = tuple(field.name for field in SessionFields._meta.fields)

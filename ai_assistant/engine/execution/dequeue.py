@@ -24,7 +24,6 @@ from ai_assistant.engine.storage.units import unit, unless_locked
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.conversation import Conversation, Message, QueuedMessage
 from ai_assistant.models.run import UNFINISHED, Channel, Run, RunState
-from ai_assistant.request_context import below
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.identity.session import (
     SessionStamp,
@@ -190,7 +189,7 @@ def _begin(conversation: Conversation, queued: QueuedMessage, owner: str) -> Acc
         channel=queued.channel,
         stamp=SessionStamp.of(queued),
     )
-    with below(queued.script_prefix):
+    with queued.as_sent():
         accepted = begin(conversation, submission, queued.text, owner)
     queued.delete()
     return accepted

@@ -68,7 +68,7 @@ def with_load(accepted: Accepted) -> Stored:
     """Load what was accepted, in this thread, if this process executes it."""
     if accepted.hold is None or accepted.rows is None:
         return Stored(accepted)
-    # As in the task of the run: in the language of the site, not of the request.
+    # As in the task of the run: of the request it has what is stored.
     return Stored(accepted, of_no_request().run(load_new, accepted.rows))
 
 

@@ -89,10 +89,15 @@ def _loop_of(run: Run) -> Callable[..., AsyncGenerator[LoopItem, None]] | None:
 def load_plan(run_id: UUID) -> Plan:
     """Return how a run continues. Reads, but for calls whose outcome is unknown."""
     run = Run.objects.select_related("conversation", "stop_request").get(pk=run_id)
+    with run.as_sent():
+        return _plan_of_stored(run)
+
+
+def _plan_of_stored(run: Run) -> Plan:
     user = fresh_user(run.user_id)
     state = _loop_state(run)
     if state.step_index == 0:
-        begin(run_id)
+        begin(run.pk)
     facts = _after_crash(run) if run.epoch > 1 else []
     return Plan(
         run=run,

@@ -67,7 +67,7 @@ from ai_assistant.hooks.points import (
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import error_text
-from ai_assistant.request_context import at_depth, below
+from ai_assistant.request_context import at_depth
 from ai_assistant.safety.budgets.ledger import settle_open
 from ai_assistant.safety.identity.session import AccessRevoked, SessionStamp
 from ai_assistant.signals import step_finished
@@ -97,10 +97,9 @@ async def execute(
     group = notifications.group_name(plan.run.user_id, plan.run.conversation_id)
     writer = RunWriter(hold, group, flusher)
     try:
-        # All of its threads get this from the task; see `ambient`.
-        with at_depth(plan.run.start_depth):
-            with below(plan.run.script_prefix):
-                ending = await _to_its_end(plan, model, writer)
+        # All of its threads get this from the task; see `request_context`.
+        with at_depth(plan.run.start_depth), plan.run.as_sent():
+            ending = await _to_its_end(plan, model, writer)
             if ending is not None:
                 return await _end(plan, ending, writer)
     except LostLease:
@@ -144,7 +143,8 @@ def _load(run_id: UUID) -> Loaded:
     plan = load_plan(run_id)
     if plan.ending is not None or plan.run.epoch > 1 or plan.state.calls_open:
         return plan, None
-    return plan, _ready_model(plan)
+    with plan.run.as_sent():
+        return plan, _ready_model(plan)
 
 
 def load_new(rows: NewRun) -> Loaded | None:
@@ -156,9 +156,10 @@ def load_new(rows: NewRun) -> Loaded | None:
     try:
         load_views()
         refresh()
-        plan = plan_of(rows.run)
         said = [rows.message] if rows.is_first else None
-        return plan, None if plan.ending else _ready_model(plan, said)
+        with rows.run.as_sent():
+            plan = plan_of(rows.run)
+            return plan, None if plan.ending else _ready_model(plan, said)
     except Exception:
         logger.warning("run %s is read once more", rows.run.pk, exc_info=True)
         return None
@@ -167,8 +168,7 @@ def load_new(rows: NewRun) -> Loaded | None:
 def _ready_model(plan: Plan, said: list[Message] | None = None) -> ProfileModel | None:
     try:
         model = ProfileModel(plan.run)
-        with below(plan.run.script_prefix):
-            model.prepare(plan.user, said)
+        model.prepare(plan.user, said)
     except Exception:  # noqa: BLE001 - handled where the run ends
         return None
     return model

@@ -172,8 +172,9 @@ def _take_back(work: BackgroundCall) -> bool:
         ToolCall.objects.filter(pk=call.pk).update(status=CallStatus.PENDING)
         facts: list[Event] = [call_moved(call, CallStatus.PENDING)]
     else:
-        facts = [*record_result(call, outcome_unknown(call), status="unknown")]
-        facts += TASK.end(call)
+        with call.run.as_sent():
+            facts = [*record_result(call, outcome_unknown(call), status="unknown")]
+            facts += TASK.end(call)
         settle_wait(call.run_id)
     append_by_state(call.run_id, facts)
     return True

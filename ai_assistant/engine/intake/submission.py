@@ -47,7 +47,7 @@ from ai_assistant.models.run import (
     RunKind,
     RunState,
 )
-from ai_assistant.request_context import script_prefix
+from ai_assistant.request_context import language_of, script_prefix
 from ai_assistant.safety.budgets.budgets import has_budgets
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.safety.limits import check_message_rate
@@ -314,6 +314,7 @@ def _run(conversation: Conversation, submission: Submission) -> Run:
         idempotency_key=submission.key,
         page_path=redact(site_path(page.path)),
         script_prefix=script_prefix(),
+        language=language_of(page.path) or "",
         page_title=redact(join_surrogates(page.title))[:300],
         module=module_of_page(submission).id,
         context=redact_json(dict(page.context)),

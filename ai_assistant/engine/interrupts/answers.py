@@ -125,4 +125,6 @@ def expire(interrupt_id: UUID) -> Decided:
     """End a wait that has lasted too long. Raise Refused if it has ended already."""
     interrupt = Interrupt.objects.select_related("run", "call").get(pk=interrupt_id)
     lock_run(interrupt.run, waits=False)  # else the next sweep does it
-    return store_facts(interrupt.run, kind_named(interrupt.kind).expire(interrupt))
+    with interrupt.run.as_sent():
+        facts = kind_named(interrupt.kind).expire(interrupt)
+    return store_facts(interrupt.run, facts)

@@ -9,6 +9,7 @@ from django.contrib.messages.storage.base import BaseStorage
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, QueryDict
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ToolFailed
@@ -42,6 +43,7 @@ def user_request(
     request = HttpRequest()
     request.session = KeptSession()
     request.method, request.user = method, user
+    request.LANGUAGE_CODE = get_language()  # as `LocaleMiddleware` sets it
     request.path, request.path_info = path, below_prefix(path) or path
     request.GET, request.POST = _query(query), _query(form)  # type: ignore[assignment]
     content = b"" if body is None else json.dumps(body).encode()

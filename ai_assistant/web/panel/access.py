@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.urls import get_resolver, get_urlconf, reverse
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
@@ -19,7 +20,7 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, refusal_of
 from ai_assistant.exceptions import Limited, Refused
-from ai_assistant.request_context import full_path
+from ai_assistant.request_context import full_path, language_of_page
 from ai_assistant.safety.budgets.texts import opens_again_text
 from ai_assistant.safety.identity.permissions import may_use, may_view
 
@@ -28,6 +29,7 @@ View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 OK, UNAUTHORIZED, FORBIDDEN, TOO_MANY = 200, 401, 403, 429
 NO_REFERRER = "no-referrer"
 FETCHED = "HX-Request"  # sent by htmx and by the panel's own scripts
+FROM_PAGE = ("HX-Current-URL", "Referer")  # sent by htmx, and by all browsers
 STATUS = {
     "not_found": 404,
     "already_answered": 409,
@@ -70,9 +72,32 @@ def panel_view(*, use: bool, hides: bool = False) -> Callable[[View], View]:
                 return await in_db(refusal, request, _as_refused(error))
 
         # ATOMIC_REQUESTS takes no async views; the engine has units of its own.
-        return transaction.non_atomic_requests(admitted)
+        return transaction.non_atomic_requests(_in_language_of_page(admitted))
 
     return decorate
+
+
+def _in_language_of_page(view: View) -> View:
+    """
+    Let a script be answered in the language of its page.
+
+    `i18n_patterns` name it in the address of that page, and not in ours.
+    """
+
+    @wraps(view)
+    async def answered(request: HttpRequest, **named: str) -> HttpResponse:
+        pages = [request.headers[one] for one in FROM_PAGE if one in request.headers]
+        is_script = FETCHED in request.headers
+        language = language_of_page(pages[0]) if is_script and pages else get_language()
+        if language is None or language == get_language():
+            return await view(request, **named)
+        request.LANGUAGE_CODE = language
+        with override(language):
+            response = await view(request, **named)
+        response.headers["Content-Language"] = language
+        return response
+
+    return answered
 
 
 def nothing_here(request: HttpRequest) -> HttpResponse:

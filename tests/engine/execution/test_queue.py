@@ -8,6 +8,7 @@ import pytest
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import DataError, IntegrityError, connection
 from django.utils import timezone
+from django.utils.translation import override
 
 from ai_assistant.engine import service
 from ai_assistant.engine.execution import dequeue
@@ -248,6 +249,14 @@ class TestStart:
         assert (second.after_id, third.after_id) == (working.run_id, second.pk)
         assert not QueuedMessage.objects.exists()
         assert start_waiting() == []
+
+    def test_start_speaks_as_the_page_did(self, say, working, script):
+        with override("de"):
+            say("Second")
+        script.add("An answer.")
+        carry_on(working.hold)
+
+        assert start_and_end(script).language == "de"
 
     def test_start_waits_for_the_end(self, say):
         say("Second")

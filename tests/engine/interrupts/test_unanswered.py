@@ -9,6 +9,7 @@ from ai_assistant.engine.execution.sweep import sweep_once
 from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models.interrupt import Interrupt
+from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from tests.engine.conftest import resume, statuses
 from tests.engine.interrupts.conftest import asker_tool
@@ -91,6 +92,13 @@ class TestExpired:
 
         assert_ended(run, script, "denied", "expired", "expired")
         assert run.calls.get().result["error_type"] == "expired"
+
+    def test_expired_speaks_as_the_run_does(self, late):
+        Run.objects.update(language="de")
+
+        sweep_once()
+
+        assert late.calls.get().error.startswith("Niemand hat")
 
     def test_then_no_answer(self, late):
         assert refusal(answer, given(late, text="red")) == "expired"

@@ -14,7 +14,7 @@ class Case:
 
     `typed` goes over what the page shows, by the names of its controls; None unticks a
     box. `rows` are the prefixes of the formsets to which a person adds a row. `query`
-    is that of the page.
+    is that of the page, `language` what the browser wants.
     """
 
     tool: str
@@ -23,6 +23,8 @@ class Case:
     typed: Typed = field(default_factory=dict)
     rows: Sequence[str] = ()
     query: str = ""
+    language: str = "en"
+    titled: str = ""  # how the title of the card ends
     page: str = ""  # where the person is, if not on the page of the object
     refused: bool = False  # by the page, so by the tool
     asked_twice: str = ""  # why, if the first card cannot be enough

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.test import Client, RequestFactory
+from django.utils.translation import override
 
 from ai_assistant import RunContext
 from ai_assistant.context.page import page_info
@@ -12,7 +13,9 @@ from ai_assistant.engine.intake.values import SentPage, Submission
 from ai_assistant.safety.identity.session import session_stamp
 
 
-def context_on(page: str, client: Client, user: Any) -> RunContext:
+def context_on(
+    page: str, client: Client, user: Any, language: str = "en"
+) -> RunContext:
     """Return the context of a run that this browser has started on a page."""
     request = RequestFactory().get(page)
     request.session, request.user = client.session, user
@@ -24,7 +27,8 @@ def context_on(page: str, client: Client, user: Any) -> RunContext:
         page=SentPage(path=page),
         stamp=session_stamp(request),
     )
-    run = accept(submission)
+    with override(language):
+        run = accept(submission)
     return RunContext(
         user=user,
         run_id=run.run_id,

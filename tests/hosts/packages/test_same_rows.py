@@ -14,6 +14,7 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
+from django.utils.translation import override
 
 from ai_assistant import ModelRetry, RunContext, ToolFailed
 from ai_assistant.changes.capture.recorder import recording
@@ -41,6 +42,13 @@ cases = importlib.import_module(f"tests.hosts.packages.sites.{NAME}.cases")
 @pytest.fixture
 def boss(db):
     return get_user_model().objects.create_superuser("ada", password="hunter2hunter2")
+
+
+@pytest.fixture(autouse=True)
+def _left_as_it_was():
+    """A page leaves its language to what comes after it in this thread."""
+    with override("en"):
+        yield
 
 
 class _Undone(Exception):
@@ -96,16 +104,17 @@ def shown_card(tool: Any, context: RunContext, given: Any) -> Changes | ToolResu
 def test_tool_makes_the_same_rows_as_the_page(name, boss):
     cases.make()
     case = cases.CASES[name]
-    client = Client()
+    client = Client(headers={"Accept-Language": case.language})
     client.force_login(boss)
     getattr(cases, "sign_in", lambda *_args: None)(client, boss)
     person = Person(client, case)
-    context = context_on(person.address, client, boss)
+    context = context_on(person.address, client, boss, case.language)
     before = state()
 
     real, refusal = tried(person.act)
     cards: list[Changes] = []
-    own, fault = tried(lambda: by_tool(case, context, cards))
+    with Run.objects.get(pk=context.run_id).as_sent():
+        own, fault = tried(lambda: by_tool(case, context, cards))
 
     assert bool(refusal) == case.refused, f"the page: {refusal}"
     assert bool(fault) == case.refused, f"the tool: {fault}"
@@ -114,6 +123,7 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss):
     if not case.refused:
         assert cards[0].objects, "the card is empty"
         assert [one for one in cards[0].objects if says_nothing(one)] == []
+        assert cards[0].title.endswith(case.titled)
     assert len(cards) == 1 + bool(case.asked_twice) - case.refused, cards
 
 

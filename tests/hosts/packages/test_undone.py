@@ -70,9 +70,14 @@ def undone(user: Any, change: ChangeSet) -> Undone:
 
 
 def said(user: Any, change: ChangeSet) -> list[Any]:
-    """Return what the plan says of rows that stay as they are."""
+    """Return what the plan says of rows that stay as they are, or in part."""
     plan = read_plan(user.pk, UndoTarget(kind="change", id=change.pk))
-    return [row.reason or row.fields for row in plan.rows if row.outcome != "restore"]
+    return [
+        row.reason or row.fields
+        for row in plan.rows
+        if row.outcome != "restore"
+        or any(one.outcome == "blocked" for one in row.fields)
+    ]
 
 
 @pytest.mark.parametrize(

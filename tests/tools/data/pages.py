@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from django import forms
+from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import clear_url_caches, path, reverse
@@ -14,12 +15,17 @@ from tests.warehouse.models import Part, Product, Supplier
 
 
 @contextmanager
-def served(settings, model, admin_class):
-    """Serve one ModelAdmin on the default site, in place of its own."""
+def served(settings, model, admin_class, *, prefixed=False):
+    """
+    Serve one ModelAdmin on the default site, in place of its own.
+
+    The addresses of a `prefixed` site begin with a language.
+    """
     before = admin.site._registry.get(model)
     admin.site._registry[model] = admin_class(model, admin.site)
     urls = ModuleType("urls_of_pages")
-    urls.urlpatterns = [path("admin/", admin.site.urls)]
+    own = [path("admin/", admin.site.urls)]
+    urls.urlpatterns = i18n_patterns(*own) if prefixed else own
     settings.ROOT_URLCONF = urls
     clear_url_caches()
     try:

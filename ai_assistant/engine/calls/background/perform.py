@@ -55,7 +55,7 @@ from ai_assistant.exceptions import Ask, Differs, LostLease
 from ai_assistant.models.call import BackgroundCall, ToolCall
 from ai_assistant.models.run import SESSION, Run
 from ai_assistant.registry import registry
-from ai_assistant.request_context import at_depth, below
+from ai_assistant.request_context import at_depth
 from ai_assistant.safety.identity.session import AccessRevoked
 from ai_assistant.text.redaction.redact import redact
 from ai_assistant.types import JSON, RunContext, ToolResult
@@ -76,7 +76,7 @@ def perform(call_id: UUID) -> UUID | None:
         return None
     work = _Work(hold)
     above = at_depth(work.run.start_depth)
-    with work.heartbeat(), above, below(work.run.script_prefix):
+    with work.heartbeat(), above, work.run.as_sent():
         try:
             outcome = work.outcome()
             if work.lost.is_set():

@@ -15,9 +15,11 @@ from django.contrib.auth.models import Permission
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.modules.resolve import module_of
+from ai_assistant.request_context import language_of
 from ai_assistant.safety.policy import admin_pages, sensitive
 from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.text.unicode import join_surrogates
@@ -334,9 +336,12 @@ def _page_request(
     request.current_app = site.name
     opened = asking.opened  # type: ignore[attr-defined]
     request.opened = opened  # type: ignore[attr-defined]
-    if opened.query and opened.path == path and page in ("add", "change"):
-        request.GET = QueryDict(opened.query)
-        request.META["QUERY_STRING"] = opened.query
+    if opened.query and page in ("add", "change"):
+        with override(language_of(opened.path)):  # it may be asked for on another page
+            is_opened = opened.path == admin_path(site, name, *args)
+        if is_opened:
+            request.GET = QueryDict(opened.query)
+            request.META["QUERY_STRING"] = opened.query
     return request
 
 

@@ -60,11 +60,13 @@ def preview_bulk(
     changed: list[Model] = []
     labels: list[str] = []
     needs_trial = False
+    first: FormSubmission | None = None
     for submitted in _submissions(context, access, ids, values):
         if isinstance(submitted, ToolResult):
             return submitted
         if not form_changes_object(submitted):
             continue
+        first = first or submitted
         changed.append(submitted.obj)  # type: ignore[arg-type]
         needs_trial = needs_trial or submitted.needs_trial(context)
         if len(previewed) < SHOWN:
@@ -73,14 +75,14 @@ def preview_bulk(
         else:
             fields = field_changes(submitted.form, submitted.obj, with_texts=False)
             hiding.add(changed[-1].pk, list(fields))
-    if not changed:
+    if first is None:
         return results.nothing_to_change()
+    title = _("Change %(fields)s of %(objects)s") % {
+        "fields": results.joined_labels(labels),
+        "objects": results.count_with_name(access.options, len(changed)),
+    }
     return Changes(
-        title=_("Change %(fields)s of %(objects)s")
-        % {
-            "fields": results.joined_labels(labels),
-            "objects": results.count_with_name(access.options, len(changed)),
-        },
+        title=results.with_language(title, first),
         verb=_("Change %(name)s")
         % {"name": results.counted_name(access.options, len(changed))},
         model=access.label,

@@ -48,7 +48,7 @@ def preview_create(
     changes = object_changes(submitted)
     title = _("Add %(name)s") % {"name": submitted.access.options.verbose_name}
     return Changes(
-        title=title,
+        title=results.with_language(title, submitted),
         verb=title,
         model=submitted.access.label,
         objects=tuple(changes),
@@ -140,7 +140,7 @@ def preview_change(
         )
         title = _("Change %(fields)s of %(name)s “%(object)s”") % title_values
     return Changes(
-        title=title,
+        title=results.with_language(title, submitted),
         verb=_("Change %(name)s") % {"name": name},
         model=access.label,
         objects=tuple(changes),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin.utils import model_ngettext
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Model
@@ -49,6 +50,21 @@ def joined_labels(labels: Sequence[str]) -> str:
             "count": len(unique)
         }
     return str(get_text_list([label.lower() for label in unique], _("and")))
+
+
+def with_language(title: str, submitted: FormSubmission) -> str:
+    """
+    Return a title with the language of the texts that a page shows, if it shows one.
+
+    That of django-parler does: the tab that the address names.
+    """
+    names = dict(settings.LANGUAGES)
+    forms = (submitted.form, *submitted.formsets)
+    codes = (getattr(form, "language_code", None) for form in forms)
+    named = next((str(names[code]) for code in codes if code in names), "")
+    if not named or len(names) == 1:
+        return title
+    return f"{title} ({_(named)})"
 
 
 def one_written(access: AdminAccess, saved: Model, message: str) -> ToolResult:

@@ -1,5 +1,5 @@
 from tests.hosts.packages.cases import add, bulk, change, delete
-from tests.hosts.packages.sites.modeltranslation.models import Choice, Poll
+from tests.hosts.packages.sites.modeltranslation.models import Choice, Leaflet, Poll
 
 POLL = "host.poll"
 CASES = {
@@ -11,6 +11,9 @@ CASES = {
         rows=["choices"],
     ),
     "change": change(POLL, 1, {"title_nl": "B"}, {"title_nl": "B"}),
+    "change by a Dutch browser": change(
+        "host.leaflet", 1, {"title": "B"}, {"title": "B"}, language="nl"
+    ),
     "change a row": change(
         POLL,
         1,
@@ -31,6 +34,7 @@ CASES = {
 
 
 def make() -> None:
+    Leaflet.objects.create(pk=1, title_en="A", title_nl="A")
     for pk in (1, 2):
         poll = Poll.objects.create(pk=pk, title=f"A{pk}")
         Choice.objects.create(pk=pk, poll=poll, label="Yes")

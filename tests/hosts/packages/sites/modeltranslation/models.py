@@ -9,6 +9,13 @@ class Poll(models.Model):
         return self.title
 
 
+class Leaflet(models.Model):
+    title = models.CharField(max_length=50)
+
+    def __str__(self) -> str:
+        return self.title
+
+
 class Choice(models.Model):
     poll = models.ForeignKey(Poll, models.CASCADE, related_name="choices")
     label = models.CharField(max_length=50)
