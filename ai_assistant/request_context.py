@@ -2,7 +2,7 @@
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.urls import (
     Resolver404,
     ResolverMatch,
+    get_resolver,
     get_script_prefix,
     get_urlconf,
     resolve,
@@ -123,6 +124,12 @@ def language_of(path: str) -> str | None:
     )
     named = get_language_from_path(below_prefix(path) or "") if has_prefixes else None
     return named or get_language()
+
+
+def addresses_here() -> Hashable:
+    """Return all on which it depends where an address leads, to remember it by."""
+    forced = settings.FORCE_SCRIPT_NAME
+    return get_resolver(get_urlconf()), get_script_prefix(), forced, get_language()
 
 
 def match_of(path: str) -> ResolverMatch | None:
