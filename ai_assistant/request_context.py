@@ -2,7 +2,7 @@
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from django.urls import (
     Resolver404,
     ResolverMatch,
+    get_resolver,
     get_script_prefix,
     get_urlconf,
     resolve,
@@ -133,6 +134,12 @@ def language_of_page(url: str) -> str | None:
     except ValueError:  # a browser sends no such address
         path = ""
     return language_of(path)
+
+
+def addresses_here() -> Hashable:
+    """Return all on which it depends where an address leads, to remember it by."""
+    forced = settings.FORCE_SCRIPT_NAME
+    return get_resolver(get_urlconf()), get_script_prefix(), forced, get_language()
 
 
 def match_of(path: str) -> ResolverMatch | None:

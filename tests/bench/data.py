@@ -24,6 +24,7 @@ def main() -> None:
     django.setup()
     from tests.bench import (
         data_cards,
+        data_forms,
         data_pointing,
         data_reads,
         data_undo,
@@ -34,6 +35,7 @@ def main() -> None:
     rows = make_rows()
     data_reads.measure(rows)
     data_writes.measure(rows)
+    data_forms.measure(rows)
     data_cards.measure(rows)
     data_undo.measure(rows)
     data_pointing.measure(rows)

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.db import connections, models
@@ -20,11 +21,14 @@ from ai_assistant.changes.capture.columns import (
     plain_column_value,
     seal_column,
 )
+from ai_assistant.changes.capture.compiled_query import CompiledQuery, compiled_by_key
 from ai_assistant.changes.values import concrete, has_one_key, label, meta
 
 Image = dict[str, Any]  # attname -> JSON
+ReadRow = tuple[Any, Image, dict[str, Any]]  # key, image, values by attname
 
 KEYS_PER_QUERY = 400  # keys in one query; SQLite's oldest limit is 999 values
+KEYS_COMPILED = 20  # up to so many, the SQL of a query is kept
 IS_NULL = "aia_is_null_"
 
 
@@ -41,9 +45,8 @@ def row_images(
     Without `fields`, of all, also those of parent tables. In a transaction the rows
     are locked, if the database supports it.
     """
-    for queryset in in_batches(all_rows(model, alias), pks):
-        for pk, image, _ in read_values(queryset, fields=fields):
-            yield pk, image
+    for pk, image, _ in read_keys(model, alias, pks, fields=fields):
+        yield pk, image
 
 
 def all_rows(model: Any, alias: str) -> models.QuerySet[Any]:
@@ -65,18 +68,51 @@ def read_values(
     *,
     fields: Sequence[Any] | None = None,
     limit: int | None = None,
-) -> Iterator[tuple[Any, Image, dict[str, Any]]]:
-    """
-    Yield the key and the image of each row, and its values in Python by attname.
+) -> Iterator[ReadRow]:
+    """Yield the rows of a queryset, with `fields` only, of at most `limit` rows."""
+    columns = _with_column(fields or meta(queryset.model).concrete_fields)
+    rows = _values(queryset, columns)
+    return _read(rows if limit is None else rows[:limit], columns)
 
-    Of at most `limit` rows.
-    """
-    columns = fields or meta(queryset.model).concrete_fields
-    columns = [field for field in columns if getattr(field, "column", None)]
+
+def read_keys(
+    model: Any,
+    alias: str,
+    pks: Iterable[Any],
+    *,
+    fields: Sequence[Any] | None = None,
+) -> Iterator[ReadRow]:
+    """Yield the rows with these keys that exist, with `fields` only."""
+    columns, keys = _with_column(fields or meta(model).concrete_fields), list(pks)
+    for start in range(0, len(keys), KEYS_PER_QUERY):
+        some = keys[start : start + KEYS_PER_QUERY]
+        compiled = _compiled_for(concrete(model), alias, some, columns)
+        if compiled is not None:
+            yield from _read(compiled.rows(some, alias), columns)
+        else:
+            found = all_rows(model, alias).filter(pk__in=some)
+            yield from _read(_values(found, columns), columns)
+
+
+def _with_column(fields: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(field for field in fields if getattr(field, "column", None))
+
+
+def _read(
+    rows: Iterable[dict[str, Any]], columns: tuple[Any, ...]
+) -> Iterator[ReadRow]:
     encoders = [
         (field, field.attname, is_sealed_column(field), holds_plain(field))
         for field in columns
     ]
+    for row in rows:
+        image = _image(row, encoders)
+        yield row["pk"], image, {field.attname: row[field.attname] for field in columns}
+
+
+def _values(
+    queryset: models.QuerySet[Any], columns: tuple[Any, ...]
+) -> models.QuerySet[Any, dict[str, Any]]:
     nulls = {
         IS_NULL + field.attname: ExpressionWrapper(
             models.Q((f"{field.name}__isnull", True)),
@@ -86,9 +122,7 @@ def read_values(
         if isinstance(field, models.JSONField) and field.null
     }
     names = [field.attname for field in columns]
-    for row in _locked(queryset).values(*names, "pk", **nulls)[:limit]:
-        image = _image(row, encoders)
-        yield row["pk"], image, {name: row[name] for name in names}
+    return _locked(queryset).values(*names, "pk", **nulls)
 
 
 def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool, bool]]) -> Image:
@@ -114,11 +148,35 @@ def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool, bool]]) -> 
     return image
 
 
+def _compiled_for(
+    model: Any, alias: str, keys: Sequence[Any], columns: tuple[Any, ...]
+) -> CompiledQuery | None:
+    """Return the query for so many keys; None if it has to be built for them."""
+    if len(keys) > KEYS_COMPILED or None in keys or not has_one_key(model):
+        return None
+    connection = connections[alias]
+    backend = connection.vendor, _locks(connection)
+    return _compiled(model, alias, columns, len(keys), backend)
+
+
+@lru_cache(1000)
+def _compiled(
+    model: Any, alias: str, columns: tuple[Any, ...], count: int, _backend: Any
+) -> CompiledQuery | None:
+    return compiled_by_key(_values(all_rows(model, alias), columns), count)
+
+
 def _locked(queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-    connection = connections[queryset.db]
-    if connection.in_atomic_block and connection.features.has_select_for_update:
+    if _locks(connections[queryset.db]):
         return queryset.order_by("pk").select_for_update()
     return queryset.order_by("pk")
+
+
+def _locks(connection: Any) -> bool:
+    """Return whether the rows that are read are locked."""
+    return bool(
+        connection.in_atomic_block and connection.features.has_select_for_update
+    )
 
 
 def image_digest(image: Image) -> str:

@@ -23,11 +23,12 @@ from django.db.models.signals import pre_save
 from ai_assistant import conf
 from ai_assistant.changes.capture.files import Files
 from ai_assistant.changes.capture.images import (
+    KEYS_PER_QUERY,
     Image,
+    ReadRow,
     RowImage,
-    all_rows,
     by_table,
-    in_batches,
+    read_keys,
     read_values,
 )
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
@@ -130,22 +131,24 @@ class Recorder:
         *,
         is_covered: bool = False,
         is_going: bool = False,
-    ) -> None:
+    ) -> list[RowImage]:
         """
-        Take images of these rows of one table, unless they are known.
+        Take images of these rows of one table, unless they are known, and return them.
 
         `is_covered`: nothing has been written to them, nor to their files, yet.
         """
         new = [pk for pk in pks if not self.knows(model, alias, pk)]
-        for batch in in_batches(all_rows(model, alias), new):
-            self.meet_rows(batch, is_covered=is_covered, is_going=is_going)
+        met: list[RowImage] = []
+        for start in range(0, len(new), KEYS_PER_QUERY):
+            some = new[start : start + KEYS_PER_QUERY]
+            rows = read_keys(model, alias, some, fields=columns(model))
+            met += self._begin_all(
+                model, alias, rows, is_covered=is_covered, is_going=is_going
+            )
+        return met
 
     def meet_rows(
-        self,
-        queryset: models.QuerySet[Any],
-        *,
-        is_covered: bool = False,
-        is_going: bool = False,
+        self, queryset: models.QuerySet[Any], *, is_going: bool = False
     ) -> list[RowImage]:
         """
         Take images of the rows of a queryset and return them.
@@ -154,13 +157,24 @@ class Recorder:
         gap.
         """
         model, limit = concrete(queryset.model), conf.CHANGED_ROWS
+        rows = read_values(queryset, fields=columns(model), limit=limit + 1)
+        return self._begin_all(model, queryset.db, rows, is_going=is_going)
+
+    def _begin_all(
+        self,
+        model: Any,
+        alias: str,
+        rows_there: Iterable[ReadRow],
+        *,
+        is_covered: bool = False,
+        is_going: bool = False,
+    ) -> list[RowImage]:
         rows: list[RowImage] = []
         values: list[dict[str, Any]] = []
-        rows_there = read_values(queryset, fields=columns(model), limit=limit + 1)
         for pk, image, row in rows_there:
-            rows.append(self.begin(model, queryset.db, pk, image))
+            rows.append(self.begin(model, alias, pk, image))
             values.append(row)
-        if len(rows) > limit:
+        if len(rows) > conf.CHANGED_ROWS:
             self.gap(meta(model).db_table, "too much")
         if is_covered:
             self.files.note_missing(rows)
@@ -238,12 +252,11 @@ class Recorder:
     def _read_again(self, model: Any, alias: str, rows: dict[Any, RowImage]) -> None:
         unnamed: list[RowImage] = []
         values = []
-        for batch in in_batches(all_rows(model, alias), rows):
-            for pk, image, row in read_values(batch, fields=columns(model)):
-                rows[pk].after = image
-                if rows[pk].kind and not rows[pk].text:
-                    unnamed.append(rows[pk])
-                    values.append(row)
+        for pk, image, row in read_keys(model, alias, rows, fields=columns(model)):
+            rows[pk].after = image
+            if rows[pk].kind and not rows[pk].text:
+                unnamed.append(rows[pk])
+                values.append(row)
         self._name(unnamed, values)
 
     def _name(self, rows: list[RowImage], values: list[dict[str, Any]]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ai_assistant.changes.capture import sql_text
-from ai_assistant.changes.capture.images import all_rows
+from ai_assistant.changes.capture.images import RowImage, all_rows
 from ai_assistant.changes.capture.row_counts import sqlite_total_changes
 from ai_assistant.changes.capture.sql_text import Insert
 from ai_assistant.changes.values import has_one_key, meta, model_of_table
@@ -190,20 +190,33 @@ class StatementWatcher:
             return
         recorder, alias = self._recorder, connection.alias
         is_going = watched.kind == "delete"
-        key = _one_row(statement, model, connection)
-        if key is not None and recorder.knows(model, alias, key):
-            rows = [recorder.begin(model, alias, key, None)]
-        else:
-            affected = all_rows(model, alias)
-            if statement.where:
-                where, values = [statement.where], list(statement.params)
-                affected = affected.extra(where=where, params=values)  # noqa: S610 - the site's own
-            rows = recorder.meet_rows(affected, is_going=is_going)
-            if not all(recorder.knows(model, alias, row.pk) for row in rows):
-                return  # there are too many
+        rows = self._rows(statement, model, connection, is_going=is_going)
+        if not all(recorder.knows(model, alias, row.pk) for row in rows):
+            return  # there are too many
         watched.imaged, watched.returns = len(rows), statement.returns
         if not is_going:
             recorder.files.before_update(rows, statement.assigned)
+
+    def _rows(
+        self,
+        statement: sql_text.PlainStatement,
+        model: Any,
+        connection: Any,
+        *,
+        is_going: bool,
+    ) -> list[RowImage]:
+        """Return the rows that the statement is about to change, with their images."""
+        recorder, alias = self._recorder, connection.alias
+        key = _one_row(statement, model, connection)
+        if key is not None and recorder.knows(model, alias, key):
+            return [recorder.begin(model, alias, key, None)]
+        if key is not None:
+            return recorder.meet(model, alias, [key], is_going=is_going)
+        affected = all_rows(model, alias)
+        if statement.where:
+            where, values = [statement.where], list(statement.params)
+            affected = affected.extra(where=where, params=values)  # noqa: S610 - the site's own
+        return recorder.meet_rows(affected, is_going=is_going)
 
     def _after(
         self, watched: WatchedStatement, start: int | None, context: dict[str, Any]

@@ -26,7 +26,7 @@ from ai_assistant.safety.policy.admin_pages import (
 )
 from ai_assistant.tools.adapters.functions import from_function
 from ai_assistant.tools.adapters.request import (
-    admin_path,
+    admin_page,
     admin_request,
     page_closed,
     post_to_page,
@@ -142,9 +142,9 @@ def action_request(
     """Return the POST request with which the changelist would start an action."""
     options = model_admin.opts
     name = f"{options.app_label}_{options.model_name}_changelist"
-    path = admin_path(model_admin.admin_site, name) or "/"
+    page = admin_page(model_admin.admin_site, name)
     form = {"action": action, "index": "0", ACTION_CHECKBOX_NAME: ids}
-    return admin_request(user, "POST", path, form)
+    return admin_request(user, "POST", page, form)
 
 
 def find_action(

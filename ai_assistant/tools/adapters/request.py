@@ -2,18 +2,25 @@
 
 import io
 import json
+from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.messages.storage.base import BaseStorage
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, QueryDict
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, ResolverMatch, reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from ai_assistant.exceptions import ToolFailed
-from ai_assistant.request_context import below_prefix, match_of, request_meta
+from ai_assistant.request_context import (
+    addresses_here,
+    below_prefix,
+    match_of,
+    request_meta,
+)
 from ai_assistant.safety.policy.admin_pages import page_response
 from ai_assistant.tools.adapters.site_request import KeptSession, through_site
 
@@ -68,27 +75,41 @@ def _query(values: dict[str, Any] | None) -> QueryDict:
     return query
 
 
+AdminPage = tuple[str, ResolverMatch | None]  # its path, and what that leads to
+MOST_PAGES = 1000  # that are remembered
+
+
 def admin_request(
     user: Any,
     method: str,
-    path: str,
+    page: AdminPage,
     form: dict[str, Any] | None = None,
     session: Any = None,
 ) -> HttpRequest:
     """Return a request by `user` to a page of the admin, as its view would get it."""
+    path, match = page
     request = user_request(user, method, path, form=form)
     request.session = request.session if session is None else session
-    request.resolver_match = match_of(path)
+    request.resolver_match = match
     request._messages = UnshownMessages(request)  # type: ignore[attr-defined]
     return request
 
 
-def admin_path(site: AdminSite, name: str, *args: str) -> str:
-    """Return the path of a page of the site; empty if there is no such page."""
+def admin_page(site: AdminSite, name: str, *args: str) -> AdminPage:
+    """Return a page of the site; where there is none, that at its root."""
+    # A call asks for the same pages again and again.
+    return _admin_page(addresses_here(), site.name, name, args)
+
+
+@lru_cache(MOST_PAGES)
+def _admin_page(
+    _here: Hashable, site: str, name: str, args: tuple[str, ...]
+) -> AdminPage:
     try:
-        return reverse(f"{site.name}:{name}", args=args)
+        path = reverse(f"{site}:{name}", args=args)
     except NoReverseMatch:
-        return ""
+        path = "/"
+    return path, match_of(path)
 
 
 def post_to_page(request: HttpRequest) -> Any:

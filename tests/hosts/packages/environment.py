@@ -9,6 +9,7 @@ Python 3.11 with Django 5.2, and Python 3.13 with Django 6.1.
 
 import ast
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -83,6 +84,31 @@ def install(name: str) -> Path:
         subprocess.run([*pip, *options, "-r", str(lock)], check=True)
     stamp.write_text(digest)
     return folder
+
+
+def run_in(name: str, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+    """Run Python on a site; None if that cannot be installed, which is told."""
+    try:
+        folder = install(name)
+    except UnsupportedError as error:
+        print(f"{name}: SKIPPED, {error}", flush=True)
+        return None
+    except subprocess.CalledProcessError:
+        print(f"{name}: SKIPPED, its packages cannot be installed here", flush=True)
+        return None
+    variables = {
+        **os.environ,
+        "HOSTS_PACKAGE": name,
+        "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=variables,
+    )
 
 
 def write_lock(name: str, line: Line) -> None:

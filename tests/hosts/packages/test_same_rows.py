@@ -1,5 +1,5 @@
 """
-For each case of the site: the same rows, the same history, one card.
+For each case of the site: the same rows, the same history, one card, no page drawn.
 
 A case that is asked about twice says why.
 """
@@ -28,9 +28,11 @@ from ai_assistant.registry import registry
 from ai_assistant.tools.arguments import validate_arguments
 from ai_assistant.types import ToolResult
 from tests.hosts.packages.cases import Case
+from tests.hosts.packages.conftest import CARDS
 from tests.hosts.packages.context import context_on
 from tests.hosts.packages.person import Person
 from tests.hosts.packages.rows import State, differences, state
+from tests.tools.data.drawn import drawn_templates
 
 NAME = os.environ.get("HOSTS_PACKAGE", "")
 if not NAME:
@@ -101,7 +103,7 @@ def shown_card(tool: Any, context: RunContext, given: Any) -> Changes | ToolResu
 
 
 @pytest.mark.parametrize("name", list(cases.CASES))
-def test_tool_makes_the_same_rows_as_the_page(name, boss):
+def test_tool_makes_the_same_rows_as_the_page(name, boss, record_property):
     cases.make()
     case = cases.CASES[name]
     client = Client(headers={"Accept-Language": case.language})
@@ -113,8 +115,9 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss):
 
     real, refusal = tried(person.act)
     cards: list[Changes] = []
-    with Run.objects.get(pk=context.run_id).as_sent():
+    with Run.objects.get(pk=context.run_id).as_sent(), drawn_templates() as drawn:
         own, fault = tried(lambda: by_tool(case, context, cards))
+    record_property(CARDS, len(cards))
 
     assert bool(refusal) == case.refused, f"the page: {refusal}"
     assert bool(fault) == case.refused, f"the tool: {fault}"
@@ -125,6 +128,7 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss):
         assert [one for one in cards[0].objects if says_nothing(one)] == []
         assert cards[0].title.endswith(case.titled)
     assert len(cards) == 1 + bool(case.asked_twice) - case.refused, cards
+    assert drawn == []
 
 
 CHANGES = [name for name, case in cases.CASES.items() if case.tool == "change_object"]

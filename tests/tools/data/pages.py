@@ -161,9 +161,10 @@ class BookRows(admin.StackedInline):
 class NestedAdmin(admin.ModelAdmin):
     fields = ("name",)
     inlines = (BookRows,)
+    below = CopyRows
 
     def _below(self, request, form, number=None):
-        inline = CopyRows(Book, self.admin_site)
+        inline = self.below(Book, self.admin_site)
         kind = inline.get_formset(request, None)
         given = {"data": request.POST, "files": request.FILES}
         is_posted = request.method == "POST" and number is None

@@ -24,7 +24,7 @@ from ai_assistant.safety.policy import admin_pages, sensitive
 from ai_assistant.safety.policy.admin_pages import Page
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.adapters.request import (
-    admin_path,
+    admin_page,
     admin_request,
     page_closed,
 )
@@ -330,9 +330,9 @@ def _page_request(
     """Return a request for a page; with the query of that page, if the user is on it."""
     options = model._meta
     name = f"{options.app_label}_{options.model_name}_{page}"
-    path = admin_path(site, name, *args) or "/"
+    its_page = path, _match = admin_page(site, name, *args)
     user, session = asking.user, asking.session
-    request = admin_request(user, "GET", path, session=session)
+    request = admin_request(user, "GET", its_page, session=session)
     request.current_app = site.name
     opened = asking.opened  # type: ignore[attr-defined]
     request.opened = opened  # type: ignore[attr-defined]

@@ -7,18 +7,15 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.admin import site as default_site
 from django.contrib.admin.sites import all_sites
 from django.http import HttpRequest
-from django.urls import get_resolver, get_script_prefix, get_urlconf
-from django.utils.translation import get_language
 
 from ai_assistant import conf
-from ai_assistant.request_context import match_of
+from ai_assistant.request_context import addresses_here
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.adapters.request import admin_path, user_request
+from ai_assistant.tools.adapters.request import admin_page, user_request
 from ai_assistant.tools.adapters.site_request import (
     KeptSession,
     has_middlewares,
@@ -116,17 +113,15 @@ def sites_of(context: RunContext) -> list[AdminSite]:
 
 def mounted_sites() -> list[AdminSite]:
     """Return all sites whose pages can be reached by a URL."""
-    # All on which that depends: to find it out takes long, and each step asks twice.
-    forced, sites = settings.FORCE_SCRIPT_NAME, frozenset(map(id, all_sites))
-    here = get_resolver(get_urlconf()), get_script_prefix(), forced, get_language()
-    return [*_mounted_sites(here, sites)]
+    # To find it out takes long, and each step asks twice.
+    return [*_mounted_sites(addresses_here(), frozenset(map(id, all_sites)))]
 
 
 @lru_cache(maxsize=100)
 def _mounted_sites(_here: Hashable, _sites: frozenset[int]) -> tuple[AdminSite, ...]:
     mounted = []
     for site in all_sites:
-        match = match_of(admin_path(site, "index"))
+        _path, match = admin_page(site, "index")
         if match is not None and getattr(match.func, "admin_site", None) is site:
             mounted.append(site)
     return tuple(mounted)

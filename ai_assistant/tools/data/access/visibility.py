@@ -40,7 +40,8 @@ from ai_assistant.tools.data.access.model_admin import (
     is_closed_on,
 )
 
-LISTED, BY_OBJECT, FIELDS = "listed", "by object", "fields"  # of AdminAccess.memo
+# Of AdminAccess.memo.
+LISTED, BY_OBJECT, FIELDS, FORM_FIELDS = "listed", "by object", "fields", "form fields"
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
@@ -206,14 +207,17 @@ def admin_fields(
     has the object, which saves a query.
     """
     admin = access.model_admin
-    is_in_list = in_list or is_listed(access, obj)
     methods = [getattr(type(admin), name) for name in ("get_form", *FIELD_METHODS)]
-    if is_in_list and all(item.__module__.startswith("django.") for item in methods):
+    is_plain = all(item.__module__.startswith("django.") for item in methods)
+    if is_plain and in_list:
         return model_fields(access)
-    columns = list_names(access) if is_in_list else []
-    return _open_fields(
-        access.options, [*_form_names(access.at_object(obj.pk), obj), *columns]
-    )
+    shown = _any_form_fields(access) if is_plain else _form_fields(access, obj)
+    columns = [field for field in list_fields(access) if field not in shown]
+    if not columns:
+        return shown  # to ask whether the list has it may take long
+    if in_list or is_listed(access, obj):
+        return model_fields(access) if is_plain else [*shown, *columns]
+    return _form_fields(access, obj) if is_plain else shown
 
 
 def limits_of(
@@ -238,15 +242,29 @@ def model_fields(access: AdminAccess) -> list[Any]:
     asked with an empty one; if it fails, only the columns of the list count.
     """
     if FIELDS not in access.memo:
+        shown = _any_form_fields(access)
+        columns = [field for field in list_fields(access) if field not in shown]
+        has_more = columns and opens_list(access)
+        access.memo[FIELDS] = [*shown, *columns] if has_more else shown
+    return access.memo[FIELDS]  # type: ignore[no-any-return]
+
+
+def _form_fields(access: AdminAccess, obj: Model) -> list[Any]:
+    """Return the fields that the page of `obj` shows."""
+    return _open_fields(access.options, _form_names(access.at_object(obj.pk), obj))
+
+
+def _any_form_fields(access: AdminAccess) -> list[Any]:
+    """Return the fields that the page of an empty object shows."""
+    if FORM_FIELDS not in access.memo:
         names: list[str] = value_or(
             [],
             lambda: _form_names(access.at_object(""), access.model()),
             "%s does not tell the fields of an empty object",
             access.label,
         )
-        columns = list_names(access) if opens_list(access) else []
-        access.memo[FIELDS] = _open_fields(access.options, [*names, *columns])
-    return access.memo[FIELDS]  # type: ignore[no-any-return]
+        access.memo[FORM_FIELDS] = _open_fields(access.options, names)
+    return access.memo[FORM_FIELDS]  # type: ignore[no-any-return]
 
 
 def added_fields(access: AdminAccess) -> list[Any]:

@@ -1,4 +1,8 @@
-"""Generated forms of the admin: kinds of fields, of widgets, of inlines and of rules."""
+"""
+Generated forms of the admin: kinds of fields, of widgets, of inlines and of rules.
+
+Rows within rows are generated in `test_generated_rows`.
+"""
 
 import random
 from types import ModuleType
@@ -6,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.forms.models import BaseInlineFormSet
 from django.urls import path
 from django.utils.html import format_html
 
@@ -29,6 +34,21 @@ class LoudInput(forms.TextInput):
         return format_html(beside, text, name)
 
 
+class RecentYears(forms.SelectDateWidget):
+    def __init__(self):
+        super().__init__(years=range(2020, 2031))
+
+
+class YesOrNo(forms.Select):
+    def __init__(self):
+        super().__init__(choices=[("True", "Yes"), ("False", "No")])
+
+
+class ShownPassword(forms.PasswordInput):
+    def __init__(self):
+        super().__init__(render_value=True)
+
+
 class ProductForm(forms.ModelForm):
     """It has fields of its own; the page may show them or not."""
 
@@ -38,6 +58,49 @@ class ProductForm(forms.ModelForm):
 
 class PrefixedForm(ProductForm):
     prefix = "own"
+
+
+class DependentForm(ProductForm):
+    """What one field offers depends on another, as it is or as it is posted."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        chosen = self.data.get(self.add_prefix("supplier"))
+        chosen = chosen or self.instance.supplier_id
+        if "backup" in self.fields and chosen:
+            self.fields["backup"].queryset = Supplier.objects.exclude(pk=chosen)
+
+
+class PrefixedRows(BaseInlineFormSet):
+    @classmethod
+    def get_default_prefix(cls):
+        return "lines"
+
+
+# By field, beside what the admin takes by itself.
+WIDGETS = {
+    "name": (forms.Textarea, forms.EmailInput, forms.URLInput),
+    "sku": (forms.SearchInput, forms.TelInput, forms.TextInput),
+    "supplier": (forms.HiddenInput, forms.RadioSelect, forms.Select),
+    "backup": (forms.HiddenInput, forms.RadioSelect, forms.Select),
+    "marks": (
+        forms.CheckboxSelectMultiple,
+        forms.MultipleHiddenInput,
+        forms.SelectMultiple,
+    ),
+    "status": (forms.RadioSelect, forms.HiddenInput, forms.TextInput),
+    "price": (forms.TextInput, forms.NumberInput, forms.HiddenInput),
+    "weight": (forms.HiddenInput, forms.TextInput),
+    "made_on": (RecentYears, forms.DateInput, forms.TextInput),
+    "sold_at": (forms.SplitDateTimeWidget, forms.SplitHiddenDateTimeWidget),
+    "seen_at": (forms.SplitDateTimeWidget, forms.SplitHiddenDateTimeWidget),
+    "opens": (forms.TimeInput, forms.TextInput),
+    "lasts": (forms.Textarea, forms.HiddenInput),
+    "is_fragile": (YesOrNo, forms.HiddenInput, forms.NullBooleanSelect),
+    "data": (forms.TextInput, forms.HiddenInput),
+    "note": (LoudInput, ShownPassword, forms.HiddenInput, forms.Textarea),
+    "cover": (forms.FileInput, forms.ClearableFileInput),
+}
 
 
 def make_site(seed: int) -> tuple[admin.AdminSite, ModuleType]:
@@ -56,7 +119,7 @@ def _product_admin(rng: random.Random) -> type[admin.ModelAdmin]:
     shown = [*REQUIRED, *(one for one in FIELDS[3:] if rng.random() < 0.7)]
     free = [one for one in shown[3:] if one != "note"]
     readonly = [one for one in free if rng.random() < 0.1]
-    form = rng.choice([forms.ModelForm, ProductForm, PrefixedForm])
+    form = rng.choice([forms.ModelForm, ProductForm, PrefixedForm, DependentForm])
     if form is not forms.ModelForm:
         shown += [one for one in ("notify", "reason") if rng.random() < 0.5]
     rng.shuffle(shown)
@@ -92,48 +155,73 @@ def _choose_widgets(rng: random.Random, options: Any, shown: list[str]) -> None:
     elif kind:
         options[kind] = ["supplier", "backup"]
     if rng.random() < 0.5:
-        where = rng.choice(["filter_horizontal", "raw_id_fields"])
+        where = rng.choice(MANY)
         options[where] = [*options.get(where, ()), "marks"]
-    choices = {
-        "made_on": forms.SelectDateWidget(years=range(2020, 2031)),
-        "note": LoudInput(),
-        "weight": forms.HiddenInput(),
-        "marks": forms.CheckboxSelectMultiple(),
+    chance = rng.choice([0, 0.2, 0.5])  # without any, the form classes are kept
+    options["own_widgets"] = {
+        name: rng.choice(kinds)
+        for name, kinds in WIDGETS.items()
+        if rng.random() < chance
     }
-    own = {name: widget for name, widget in choices.items() if rng.random() < 0.3}
-    options["own_widgets"] = own
-    options["hides_initial"] = rng.random() < 0.2
+    options["hides_initial"] = rng.random() < chance / 2
     if "note" in shown and rng.random() < 0.4:
         options["prepopulated_fields"] = {"note": ("name",)}
 
 
-def _choose_rules(rng: random.Random, options: Any, free: list[str]) -> None:
-    own_widgets, hides_initial = options["own_widgets"], options["hides_initial"]
-    drops = rng.choice(["", *free]) if rng.random() < 0.2 else ""
+MANY = ("filter_horizontal", "filter_vertical", "raw_id_fields", "autocomplete_fields")
 
-    def formfield_for_dbfield(self, db_field, request, **kwargs):
-        if db_field.name in own_widgets:
-            kwargs["widget"] = own_widgets[db_field.name]
-        made = admin.ModelAdmin.formfield_for_dbfield
-        field = made(self, db_field, request, **kwargs)
-        if field is not None and hides_initial and db_field.name == "price":
-            field.show_hidden_initial = True
-        return field
+
+def _choose_rules(rng: random.Random, options: Any, free: list[str]) -> None:
+    drops = rng.choice(["", *free]) if rng.random() < 0.2 else ""
 
     def get_readonly_fields(self, request, obj=None):
         own = admin.ModelAdmin.get_readonly_fields(self, request, obj)
         return (*own, drops) if drops and obj is not None else own
 
-    made = [formfield_for_dbfield, get_readonly_fields, get_form]
-    if rng.random() < 0.3:
-        made.append(formfield_for_manytomany)
+    made = [get_readonly_fields]
+    if options["own_widgets"] or options["hides_initial"]:
+        made.append(formfield_for_dbfield)
+    for rule in (get_form, formfield_for_manytomany, changeform_view):
+        if rng.random() < 0.3:
+            made.append(rule)
     options.update({one.__name__: one for one in made})
+    if rng.random() < 0.3:
+        options["formfield_for_foreignkey"] = rng.choice([_by_object, _by_person])
+
+
+def formfield_for_dbfield(self, db_field, request, **kwargs):
+    if db_field.name in self.own_widgets:
+        kwargs["widget"] = self.own_widgets[db_field.name]()
+    field = admin.ModelAdmin.formfield_for_dbfield(self, db_field, request, **kwargs)
+    if field is not None and self.hides_initial and db_field.name == "price":
+        field.show_hidden_initial = True
+    return field
 
 
 def formfield_for_manytomany(self, db_field, request, **kwargs):
     kwargs["queryset"] = Mark.objects.exclude(name="heavy")
     made = admin.ModelAdmin.formfield_for_manytomany
     return made(self, db_field, request, **kwargs)
+
+
+def _by_object(self, db_field, request, **kwargs):
+    number = request.resolver_match.kwargs.get("object_id")
+    if db_field.name == "backup" and number:
+        kwargs["queryset"] = Supplier.objects.exclude(products=number)
+    made = admin.ModelAdmin.formfield_for_foreignkey
+    return made(self, db_field, request, **kwargs)
+
+
+def _by_person(self, db_field, request, **kwargs):
+    if db_field.name == "backup" and not request.user.is_superuser:
+        kwargs["queryset"] = Supplier.objects.exclude(code="BO")  # the one that is set
+    made = admin.ModelAdmin.formfield_for_foreignkey
+    return made(self, db_field, request, **kwargs)
+
+
+def changeform_view(self, request, *args, **kwargs):
+    """Let the form be taken from the response of the view, as it is code of the site."""
+    return admin.ModelAdmin.changeform_view(self, request, *args, **kwargs)
 
 
 def get_form(self, request, obj=None, change=False, **kwargs):  # noqa: FBT002
@@ -159,6 +247,7 @@ def _inlines(rng: random.Random) -> list[Any]:
         "min_num": rng.choice([None, None, 1]),
         "can_delete": rng.random() < 0.8,
         "readonly_fields": rng.choice([(), (), ("count",)]),
+        "formset": rng.choice([BaseInlineFormSet, BaseInlineFormSet, PrefixedRows]),
     }
     remark = {"model": Remark, "extra": rng.choice([0, 1]), "max_num": 2}
     made = [

@@ -69,6 +69,7 @@ class Example:
         self.html = self.client.get(self.path).content.decode()
         self.posted = posted_by(self.html, "product_form")
         self.prefix = "own-" if "own-name" in self.posted else ""
+        self.parts = "lines" if "lines-TOTAL_FORMS" in self.posted else "parts"
         self.values, self.rows = {}, {}
         self.choose()
 
@@ -141,32 +142,35 @@ class Example:
         self.posted[f"{self.prefix}marks"] = [",".join(texts)] if is_text else texts
 
     def choose_parts(self):
-        if "parts-TOTAL_FORMS" not in self.posted:
+        own = self.parts
+        if f"{own}-TOTAL_FORMS" not in self.posted:
             return
         rows = []
-        start = int(self.posted["parts-INITIAL_FORMS"][0])
-        may_add = "parts-__prefix__-code" in self.posted
+        start = int(self.posted[f"{own}-INITIAL_FORMS"][0])
+        may_add = f"{own}-__prefix__-code" in self.posted
         new = self.rng.sample(PARTS, self.rng.choice([0, 0, 1, 2]) if may_add else 0)
-        has_count = "parts-__prefix__-count" in self.posted
-        if start and self.rng.random() < 0.4 and "parts-0-code" in self.posted:
-            key = self.posted["parts-0-id"][0]
+        has_count = f"{own}-__prefix__-count" in self.posted
+        if start and self.rng.random() < 0.4 and f"{own}-0-code" in self.posted:
+            key = self.posted[f"{own}-0-id"][0]
             rows.append({"id": key, "code": "changed"})
-            self.posted["parts-0-code"] = ["changed"]
+            self.posted[f"{own}-0-code"] = ["changed"]
         if (
             start > 1
-            and 'name="parts-1-DELETE"' in self.html
+            and f'name="{own}-1-DELETE"' in self.html
             and self.rng.random() < 0.3
         ):
-            rows.append({"id": self.posted["parts-1-id"][0], "DELETE": True})
-            self.posted["parts-1-DELETE"] = ["on"]
+            rows.append({"id": self.posted[f"{own}-1-id"][0], "DELETE": True})
+            self.posted[f"{own}-1-DELETE"] = ["on"]
         for number, row in enumerate(new, start):
-            own = {key: one for key, one in row.items() if key != "count" or has_count}
-            with_row(self.posted, "parts", number)
-            for key, one in own.items():
-                self.posted[f"parts-{number}-{key}"] = [str(one)]
-            rows.append(own)
+            given = {
+                key: one for key, one in row.items() if key != "count" or has_count
+            }
+            with_row(self.posted, own, number)
+            for key, one in given.items():
+                self.posted[f"{own}-{number}-{key}"] = [str(one)]
+            rows.append(given)
         if rows:
-            self.rows["parts"] = rows
+            self.rows[own] = rows
 
     # --- what becomes of it ---
 
