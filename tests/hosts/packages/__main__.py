@@ -12,16 +12,24 @@ import sys
 import zlib
 from collections import Counter
 
+import pytest
+
 from tests.hosts.packages.environment import (
     ROOT,
     UnsupportedError,
+    constant,
     install,
     site_names,
 )
+from tests.servers.postgres import PostgresServer
 from tests.thorough import commit
 
 SHARES = 6
 TESTS = "tests/hosts/packages"
+OF_ALL = {
+    "TENANT": "",
+    "DJANGO_SETTINGS_MODULE": "tests.hosts.packages.settings",
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -57,6 +65,33 @@ def _run(name: str) -> Counter[str]:
         "HOSTS_PACKAGE": name,
         "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
     }
+    tenants = constant(name, "TENANTS").split()
+    return _of_tenants(name, tenants, environment) if tenants else _tested(environment)
+
+
+def _of_tenants(
+    name: str, tenants: list[str], environment: dict[str, str]
+) -> Counter[str]:
+    """Run the tests of a site once for each tenant, in one database of PostgreSQL."""
+    counts: Counter[str] = Counter()
+    try:
+        with PostgresServer() as server:
+            own = {**environment, "HOSTS_DATABASE": server.new_database()}
+            prepare = f"tests.hosts.packages.sites.{name}.prepare"
+            command = [sys.executable, "-m", prepare]
+            subprocess.run(command, check=True, cwd=ROOT, env=own | OF_ALL)
+            for tenant in tenants:
+                counts += _tested({**own, "TENANT": tenant})
+    except pytest.skip.Exception as error:
+        print(f"{name}: SKIPPED, {error}", flush=True)
+        return Counter(skipped=1)
+    return counts
+
+
+def _tested(environment: dict[str, str]) -> Counter[str]:
+    name = " of ".join(
+        filter(None, [environment["HOSTS_PACKAGE"], environment.get("TENANT")])
+    )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", TESTS]
     options = [
         "--ds=tests.hosts.packages.settings",
