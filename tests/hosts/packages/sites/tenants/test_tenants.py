@@ -68,6 +68,12 @@ def test_check_finds_nothing_wrong():
     assert [one for one in found if one.startswith("ai_assistant.E06")] == []
 
 
+def elsewhere(work):
+    """Do it in a thread of its own, which has no connection yet."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(work).result()
+
+
 def opened_elsewhere():
     """Return the schemas of a new connection, before and after a rollback."""
     try:
@@ -80,8 +86,8 @@ def opened_elsewhere():
 
 
 def test_each_thread_begins_in_the_schema(django_db_blocker):
-    with django_db_blocker.unblock(), ThreadPoolExecutor() as threads:
-        assert threads.submit(opened_elsewhere).result() == ("acme", "acme")
+    with django_db_blocker.unblock():
+        assert elsewhere(opened_elsewhere) == ("acme", "acme")
 
 
 def locked_elsewhere():
@@ -96,18 +102,14 @@ def locked_elsewhere():
 
 
 def test_lock_keeps_no_other_tenant_waiting(django_db_blocker, monkeypatch):
-    with (
-        django_db_blocker.unblock(),
-        ThreadPoolExecutor() as threads,
-        transaction.atomic(),
-    ):
+    with django_db_blocker.unblock(), transaction.atomic():
         serialize("budgets")
         with pytest.raises(OperationalError):  # another run of the same tenant
-            threads.submit(locked_elsewhere).result()
+            elsewhere(locked_elsewhere)
 
         monkeypatch.setitem(settings.DATABASES["default"], "TENANT", "beta")
 
-        assert threads.submit(locked_elsewhere).result() == "beta"
+        assert elsewhere(locked_elsewhere) == "beta"
 
 
 def test_tables_that_tenants_would_share():
