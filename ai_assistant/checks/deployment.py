@@ -11,7 +11,7 @@ from typing import Any
 from channels.layers import InMemoryChannelLayer
 from django.conf import settings
 from django.core.checks import CheckMessage
-from django.db import DEFAULT_DB_ALIAS, connection, router
+from django.db import DEFAULT_DB_ALIAS, connection, connections, router
 from django.utils.module_loading import import_string
 
 from ai_assistant import conf
@@ -196,6 +196,7 @@ def _celery_app(app: Any) -> Iterator[CheckMessage]:
         )
 
 
+TENANT_BACKEND = "ai_assistant.tenant_backend"
 IMMEDIATE = "'OPTIONS': {'transaction_mode': 'IMMEDIATE'}"
 
 
@@ -216,15 +217,28 @@ def check_database() -> Iterator[CheckMessage]:
             f"DATABASE_ROUTERS send the assistant's tables to {alias!r}.",
             "Keep the app 'ai_assistant' in the database 'default'.",
         )
-    if hasattr(connection, "set_tenant"):
-        yield problem(
-            "ai_assistant.E064",
-            "The database 'default' has a schema for each tenant, of which a run "
-            "knows none once its request has ended.",
-            "Give each tenant a site of its own with the assistant, or leave it out.",
-        )
+    yield from _tenants()
     if connection.vendor == "sqlite":
         yield from _sqlite()
+
+
+def _tenants() -> Iterator[CheckMessage]:
+    """Yield what would let runs of this process go on in another schema than theirs."""
+    schemas = {
+        each.alias: getattr(each, "own_schema", "")
+        for each in connections.all()
+        if hasattr(each, "set_tenant")
+    }
+    named = set(schemas.values())
+    is_of_one = DEFAULT_DB_ALIAS in schemas and len(named) == 1 and "" not in named
+    if schemas and not is_of_one:
+        yield problem(
+            "ai_assistant.E064",
+            f"The database {next(iter(schemas))!r} has a schema for each tenant, of "
+            "which a run knows none once its request has ended.",
+            "Give each tenant a process of its own, with the engine "
+            f"{TENANT_BACKEND!r} in all such databases, 'default' among them.",
+        )
 
 
 def _sqlite() -> Iterator[CheckMessage]:

@@ -21,6 +21,7 @@ from ai_assistant.safety.bulkhead import (
     CodeTimedOut,
     thread_of_site_code,
 )
+from ai_assistant.safety.limits import tenant
 from ai_assistant.types import (
     RunContext,
     Suggestion,
@@ -114,6 +115,6 @@ def _suggestion(value: Any) -> Suggestion:
 
 def cache_key(name: str, context: RunContext) -> str:
     """Return the key of what is suggested to one user on one page, in a language."""
-    parts = (name, context.user.pk, context.page.path, get_language())
+    parts = (tenant(), name, context.user.pk, context.page.path, get_language())
     text = "\0".join(map(str, parts))
     return f"aia-suggested-{blake2b(text.encode(), digest_size=16).hexdigest()}"

@@ -15,8 +15,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zlib import crc32
 
+from django.conf import settings
 from django.core.cache import cache
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
@@ -78,9 +79,14 @@ def serialize(name: str) -> None:
     """
     if connection.vendor != "postgresql":
         return
-    key = crc32(name.encode()) & 0x7FFFFFFF
+    key = crc32(f"{tenant()}{name}".encode()) & 0x7FFFFFFF
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, key])
+
+
+def tenant() -> str:
+    """Return the tenant of this process, with whom others share a database or a cache."""
+    return str(settings.DATABASES[DEFAULT_DB_ALIAS].get("TENANT") or "")
 
 
 def tool_opens_at(user_id: UserKey, tool: ToolDefinition) -> datetime | None:

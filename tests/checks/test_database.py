@@ -40,11 +40,6 @@ class TestVendor:
             "| Use SQLite or PostgreSQL.",
         )
 
-    def test_schemas_of_tenants(self, monkeypatch, only):
-        monkeypatch.setattr(connections["default"], "set_tenant", print, raising=False)
-
-        assert only()[0] == "ai_assistant.E064"
-
     def test_elsewhere(self, settings, only):
         settings.DATABASE_ROUTERS = [f"{__name__}.Elsewhere"]
 
@@ -53,6 +48,49 @@ class TestVendor:
             "DATABASE_ROUTERS send the assistant's tables to 'other'. | Keep the app "
             "'ai_assistant' in the database 'default'.",
         )
+
+
+class OfTenants:
+    """A connection with schemas; `own_schema` is that of the process, if it has one."""
+
+    def __init__(self, alias, own_schema=""):
+        self.alias = alias
+        if own_schema:
+            self.own_schema = own_schema
+
+    def set_tenant(self, tenant):
+        """Do as django-tenants does."""
+
+
+class TestTenants:
+    @pytest.fixture
+    def found(self, monkeypatch):
+        """Return the ids for these databases, beside the real one."""
+
+        def check(*own):
+            real = [] if any(one.alias == "default" for one in own) else [connection]
+            monkeypatch.setattr(connections, "all", lambda **_: [*real, *own])
+            return [message.id for message in check_assistant()]
+
+        return check
+
+    def test_process_of_no_tenant(self, found):
+        assert found(OfTenants("default")) == ["ai_assistant.E064"]
+
+    def test_process_of_one(self, found):
+        assert found(OfTenants("default", "acme")) == []
+        assert found(OfTenants("default", "acme"), OfTenants("copy", "acme")) == []
+
+    @pytest.mark.parametrize(
+        "databases",
+        [
+            [OfTenants("other", "acme")],  # while the assistant's tables are shared
+            [OfTenants("default", "acme"), OfTenants("other")],
+            [OfTenants("default", "acme"), OfTenants("other", "beta")],
+        ],
+    )
+    def test_databases_that_do_not_agree(self, found, databases):
+        assert found(*databases) == ["ai_assistant.E064"]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="about SQLite")

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 
@@ -51,6 +52,15 @@ class TestCode:
         for path in (USERS, USERS, GROUPS):
             assert labels(context_of(path)) == ["x"]
         assert asked == [USERS, GROUPS]
+
+    def test_what_is_kept_is_of_one_tenant(self, context_of, monkeypatch):
+        context, database = context_of(USERS), settings.DATABASES["default"]
+        named = iter("ab")
+        ai_assistant.suggestions(name="some")(lambda context: next(named))
+
+        for tenant, label in (("acme", "a"), ("beta", "b"), ("acme", "a")):
+            monkeypatch.setitem(database, "TENANT", tenant)
+            assert labels(context) == [label]
 
     @pytest.mark.parametrize("value", [None, [], ["a"], ("a", "b"), iter("ab")])
     def test_what_it_may_return(self, context_of, value):

@@ -104,8 +104,7 @@ def still_told(messages: list[Told], rounds: Mapping[UUID, int]) -> list[Told]:
     return [
         one
         for one in messages
-        if one.run_rounds is None
-        or not is_run_over(one.run_rounds, rounds[one.run_id])
+        if one.run_rounds is None or not is_run_over(one.run_rounds, rounds[one.run_id])
     ]
 
 

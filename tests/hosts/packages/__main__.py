@@ -11,13 +11,18 @@ import sys
 import zlib
 from collections import Counter
 
+import pytest
+
 from tests.hosts.packages import cpu
-from tests.hosts.packages.environment import run_in, site_names
+from tests.hosts.packages.environment import constant, run_in, site_names
+from tests.servers.postgres import PostgresServer
 from tests.thorough import commit
 
 SHARES = 6
 TESTS = "tests/hosts/packages"
 MOST_SECOND = 0.02  # cards of all cases
+OF_ROWS = (f"{TESTS}/test_same_rows.py", f"{TESTS}/test_undone.py")
+SETTINGS = "tests.hosts.packages.settings"
 
 
 def main(arguments: list[str]) -> int:
@@ -45,21 +50,52 @@ def _share(names: list[str]) -> list[str]:
 
 def _run(name: str) -> Counter[str]:
     """Run the tests of a site; return how many have passed, failed and were skipped."""
-    command = ["-m", "pytest", "-q", "-n", "0", TESTS]
+    tenants = constant(name, "TENANTS").split()
+    return _of_tenants(name, tenants) if tenants else _tested(name, TESTS)
+
+
+def _of_tenants(name: str, tenants: list[str]) -> Counter[str]:
+    """
+    Run the tests of a site for its first tenant, in one database of PostgreSQL.
+
+    For the others those of rows: a browser sees nothing else there.
+    """
+    prepare = ("-m", f"tests.hosts.packages.sites.{name}.prepare")
+    counts: Counter[str] = Counter()
+    try:
+        with PostgresServer() as server:
+            own = {"HOSTS_DATABASE": server.new_database()}
+            of_all = {"TENANT": "", "DJANGO_SETTINGS_MODULE": SETTINGS}
+            prepared = run_in(name, *prepare, **own, **of_all)
+            if prepared is None:
+                return Counter(skipped=1)
+            prepared.check_returncode()
+            for tenant in tenants:
+                paths = OF_ROWS if counts else (TESTS,)
+                counts += _tested(name, *paths, **own, TENANT=tenant)
+    except pytest.skip.Exception as error:
+        print(f"{name}: SKIPPED, {error}", flush=True)
+        return Counter(skipped=1)
+    return counts
+
+
+def _tested(name: str, *paths: str, **variables: str) -> Counter[str]:
+    command = ["-m", "pytest", "-q", "-n", "0", *paths]
     options = [
-        "--ds=tests.hosts.packages.settings",
+        f"--ds={SETTINGS}",
         "-p",
         "no:cacheprovider",
         "-W",
         "default",
     ]
-    done = run_in(name, *command, *options)
+    done = run_in(name, *command, *options, **variables)
     if done is None:
         return Counter(skipped=1)
     counts = _counted(done.stdout)
     asked = f"asked {counts['asked']} times, {counts['second']} of them again"
     last = done.stdout.strip().splitlines()[-1].strip(" =")
-    print(f"{name}: {last}; {asked}", flush=True)
+    told = " of ".join(filter(None, [name, variables.get("TENANT")]))
+    print(f"{told}: {last}; {asked}", flush=True)
     if done.returncode:
         print(done.stdout[-6000:], done.stderr[-2000:], sep="\n", flush=True)
         counts["failed"] = counts["failed"] or 1

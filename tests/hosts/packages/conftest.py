@@ -1,9 +1,19 @@
-"""How often a person was asked, for the line of a site and for the sum of all."""
+"""The database of a site, and how often a person was asked there."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 CARDS = "cards"  # the property of a test: how many it was shown
+
+
+if os.environ.get("HOSTS_DATABASE"):
+
+    @pytest.fixture(scope="session")
+    def django_db_setup() -> None:
+        """Leave it as the module `prepare` of the site has made it."""
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

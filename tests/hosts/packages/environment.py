@@ -86,7 +86,9 @@ def install(name: str) -> Path:
     return folder
 
 
-def run_in(name: str, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+def run_in(
+    name: str, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str] | None:
     """Run Python on a site; None if that cannot be installed, which is told."""
     try:
         folder = install(name)
@@ -96,8 +98,9 @@ def run_in(name: str, *arguments: str) -> subprocess.CompletedProcess[str] | Non
     except subprocess.CalledProcessError:
         print(f"{name}: SKIPPED, its packages cannot be installed here", flush=True)
         return None
-    variables = {
+    environment = {
         **os.environ,
+        **variables,
         "HOSTS_PACKAGE": name,
         "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
     }
@@ -107,7 +110,7 @@ def run_in(name: str, *arguments: str) -> subprocess.CompletedProcess[str] | Non
         capture_output=True,
         text=True,
         cwd=ROOT,
-        env=variables,
+        env=environment,
     )
 
 

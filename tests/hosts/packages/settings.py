@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "tests.hosts.packages.apps.HostConfig",
 ]
 MIDDLEWARE = [
+    *getattr(_site, "MIDDLEWARE_BEFORE", ()),
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -31,7 +31,7 @@ from tests.hosts.packages.cases import Case
 from tests.hosts.packages.conftest import CARDS
 from tests.hosts.packages.context import context_on
 from tests.hosts.packages.person import Person
-from tests.hosts.packages.rows import State, differences, state
+from tests.hosts.packages.rows import State, differences, reset_numbers, state
 from tests.tools.data.drawn import drawn_templates
 
 NAME = os.environ.get("HOSTS_PACKAGE", "")
@@ -62,6 +62,7 @@ def tried(act) -> tuple[State, str]:
     fault, after = "", {}
     cache.clear()  # what is rolled back stays in it
     with suppress(_Undone), transaction.atomic():
+        reset_numbers()
         fault = act()
         after = state()
         raise _Undone
@@ -77,6 +78,7 @@ def by_tool(case: Case, context: RunContext, cards: list[Changes]) -> str:
         if isinstance(card, ToolResult):
             return str(card.error)
         cards.append(card)
+        reset_numbers()  # which the trial has used
         with recording() as recorder:
             result = tool.handler(context, **given)
     except (ModelRetry, ToolFailed) as error:

@@ -330,15 +330,16 @@ def _page_request(
     """Return a request for a page; with the query of that page, if the user is on it."""
     options = model._meta
     name = f"{options.app_label}_{options.model_name}_{page}"
-    its_page = path, _match = admin_page(site, name, *args)
     user, session = asking.user, asking.session
+    its_page = admin_page(site, name, *args)
     request = admin_request(user, "GET", its_page, session=session)
     request.current_app = site.name
     opened = asking.opened  # type: ignore[attr-defined]
     request.opened = opened  # type: ignore[attr-defined]
     if opened.query and page in ("add", "change"):
         with override(language_of(opened.path)):  # it may be asked for on another page
-            is_opened = opened.path == admin_path(site, name, *args)
+            path, _match = admin_page(site, name, *args)
+            is_opened = opened.path == path
         if is_opened:
             request.GET = QueryDict(opened.query)
             request.META["QUERY_STRING"] = opened.query
