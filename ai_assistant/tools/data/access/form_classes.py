@@ -5,7 +5,9 @@ from copy import copy
 from typing import Any
 
 from django.db.models import Model
+from django.forms import BaseModelForm
 
+from ai_assistant.exceptions import ToolFailed
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 
@@ -56,6 +58,34 @@ def real_object(page: AdminAccess, obj: Model) -> tuple[AdminAccess, Model]:
     if child is None or not child.at_object(real.pk).may_see(real):
         return page, obj
     return child.at_object(real.pk), real
+
+
+def asks_for_class(access: AdminAccess) -> bool:
+    """
+    Return whether the page that adds an object asks first of which class it is to be.
+
+    The page of a parent does so in django-polymorphic, by a form of no model.
+    """
+    try:
+        form = shown_form(access.at_page("add"))
+    except ToolFailed:  # it does not open
+        return False
+    return not isinstance(form, BaseModelForm | None)
+
+
+def child_models(access: AdminAccess) -> list[str]:
+    """Return the children of the model of which the user may add objects."""
+    children = [
+        child
+        for model in access.site._registry
+        if issubclass(model, access.model) and model is not access.model
+        if (child := access.related(model)) is not None
+    ]
+    return sorted(
+        child.label
+        for child in children
+        if child.model_admin.has_add_permission(child.at_page("add").request)
+    )
 
 
 def shown_form(page: AdminAccess) -> Any:
