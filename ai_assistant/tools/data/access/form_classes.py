@@ -8,8 +8,9 @@ from django.db.models import Model
 from django.forms import BaseModelForm
 
 from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.admin_pages import is_overridden
-from ai_assistant.tools.data.access.model_admin import AdminAccess
+from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed
 
 KEPT = "kept"  # of AdminAccess.memo
 FIELD_METHODS = ("get_fieldsets", "get_fields", "get_exclude", "get_readonly_fields")
@@ -94,6 +95,27 @@ def shown_form(page: AdminAccess) -> Any:
         return None
     admin_form = page.page_context().get("adminform")
     return getattr(admin_form, "form", None)
+
+
+def links_secrets(model: type[Model], form_field: Any) -> bool:
+    """Return whether a field that only a form of `model` has links what no tool may."""
+    links = getattr(form_field, "queryset", None)
+    if links is None:
+        return False
+    return is_closed(links.model) or _links_rights(model, links.model)
+
+
+def _links_rights(model: Any, other: Any) -> bool:
+    """Return whether a sensitive many-to-many field links rows of the two models."""
+    return any(
+        sensitive.is_sensitive_field(relation)
+        and issubclass(
+            end._meta.concrete_model or end,
+            relation.related_model._meta.concrete_model,  # or a child of its table
+        )
+        for start, end in ((model, other), (other, model))
+        for relation in start._meta.many_to_many
+    )
 
 
 class KeptForms:

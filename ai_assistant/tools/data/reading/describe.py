@@ -14,6 +14,7 @@ from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import (
     asks_for_class,
     child_models,
+    links_secrets,
     with_kept_forms,
 )
 from ai_assistant.tools.data.access.lookups import custom_filters
@@ -113,7 +114,7 @@ def _fields(access: AdminAccess, form: Any) -> list[dict[str, JSON]]:
     choices = [field for field in fields.values() if field.flatchoices]
     limits = form_limited_fields(access.model_admin, request, blank, choices)
     readonly |= _read_only(access.model, access.model_admin, fields)
-    inputs = form.base_fields if form else {}
+    inputs = form.fields if form else {}
     return [
         _field(field, limits, inputs, is_readonly=name in readonly)
         for name, field in fields.items()
@@ -129,18 +130,19 @@ def _form_only_fields(
 ) -> list[dict[str, JSON]]:
     """Return the fields that the form shows and the model does not have."""
     columns = {field.name for field in access.options.get_fields()}
-    shown = [name for name in names if form and name in form.base_fields]
+    inputs = form.fields if form else {}
     return [
-        _form_only_field(name, form.base_fields[name])
-        for name in shown
-        if name not in columns
+        _form_only_field(name, inputs[name])
+        for name in names
+        if name in inputs
+        and name not in columns
         and not sensitive.is_secret_name(name)
-        and not hasattr(form.base_fields[name], "queryset")
+        and not links_secrets(access.model, inputs[name])
     ]
 
 
 def _form_of(access: AdminAccess) -> tuple[list[str], Any]:
-    """Return the fields of the page that adds an object, and its form class."""
+    """Return the fields of the page that adds an object, and its form."""
     page = access.at_page("add")
     nothing: tuple[list[str], Any] = ([], None)
     return value_or(
@@ -155,17 +157,21 @@ def _added_form(own: Any, request: HttpRequest) -> tuple[list[str], Any]:
     if not own.has_add_permission(request):
         return [], None
     names = flatten_fieldsets(own.get_fieldsets(request, None))
-    return names, own.get_form(request, None, change=False, fields=names)
+    form_class = own.get_form(request, None, change=False, fields=names)
+    return names, form_class(initial=own.get_changeform_initial_data(request))
 
 
 def _form_only_field(name: str, field: Any) -> dict[str, JSON]:
-    choices = list(getattr(field, "choices", ()))[:MOST_CHOICES]
+    links = getattr(field, "queryset", None)
+    is_link = hasattr(field, "queryset")
+    choices = [] if is_link else list(getattr(field, "choices", ()))[:MOST_CHOICES]
     description: dict[str, JSON] = {
         "name": name,
         "type": type(field).__name__,
         "label": str(field.label or name.replace("_", " ")),
         "required": field.required and not field.disabled,
         "readonly": field.disabled,
+        "model": "" if links is None else links.model._meta.label_lower,
         "choices": [
             {"value": str(value), "label": str(label)} for value, label in choices
         ],
