@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.contrib.admin.options import BaseModelAdmin
 from django.contrib.admin.sites import AdminSite, all_sites
 from django.contrib.admin.utils import unquote
+from django.db.models import Model
 from django.http import QueryDict
 from django.urls import NoReverseMatch, ResolverMatch, get_resolver, reverse
 
@@ -54,6 +55,8 @@ def page_of(
 ) -> SitePage:
     """Return the page that a view serves."""
     model_admin = _model_admin(match)
+    if model_admin is not None and not issubclass(model_admin.model, Model):
+        model_admin = None  # packages register classes for pages of theirs
     info = _info(match, model_admin, query, path=path, title=title)
     return SitePage(
         info=info, view=match.func, model_admin=model_admin, query=query, match=match

@@ -168,7 +168,7 @@ def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:
     return ContextItem(
         id=OBJECT,
         description=_("The %(model)s that the user has opened.")
-        % {"model": page.model_admin.opts.verbose_name},
+        % {"model": opened._meta.verbose_name},
         value=to_plain_json(value),
         title=text[:80] or f"{page_title(page)} {opened.pk}",
         priority=90,

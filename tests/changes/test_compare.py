@@ -25,6 +25,7 @@ from tests.gallery.models import (
     Visitor,
     Work,
 )
+from tests.warehouse.models import Mark
 
 pytestmark = pytest.mark.django_db
 
@@ -103,6 +104,18 @@ class TestChange:
         assert found == [
             "work “Renamed by Artist 1” would have more fields changed: price, year."
         ]
+
+    @pytest.mark.parametrize("value", [None, ""])
+    def test_null_and_an_empty_text_are_one(self, value):
+        first, last = (Mark.objects.create(name=name, remark="x") for name in "AB")
+        Mark.objects.filter(pk=last.pk).update(remark=None)
+        difference = shown(change(first, name="C", remark=value))
+
+        def write():
+            Mark.objects.filter(pk=first.pk).update(name="C", remark="")
+            Mark.objects.filter(pk=last.pk).update(remark="")
+
+        assert unexpected_of(difference, write) == []
 
     def test_change_of_a_field_that_the_site_sets_itself_is_expected(self, settings):
         side = {
@@ -378,6 +391,16 @@ class TestChangesOf:
             ("Price", "0.00", "1234.00"),
         ]
         assert (difference.total, difference.undoable) == (1, True)
+
+    def test_changes_of_leaves_out_null_that_becomes_empty(self):
+        Mark.objects.create(name="A")
+
+        def write():
+            Mark.objects.update(remark="")
+            forms.save()
+
+        assert [one.model for one in tried_out(write).objects] == ["gallery.work"]
+        assert tried_out(write).total == 1
 
     def test_changes_of_hides_secrets(self):
         visitor = Visitor.objects.create(name="V", password="hunter2")

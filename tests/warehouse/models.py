@@ -21,6 +21,7 @@ class Supplier(models.Model):
 
 class Mark(models.Model):
     name = models.CharField(max_length=50)
+    remark = models.TextField(null=True, blank=True)  # noqa: DJ001 - as sites have it
 
     def __str__(self) -> str:
         return self.name

@@ -91,7 +91,8 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
 
     For a call that was tried out and rolled back.
     """
-    objects = shown_objects(recorder)
+    written = shown_objects(recorder)
+    objects = [obj for obj in written if not is_unseen(obj)]
     labels = {obj.row.label for obj in objects if not obj.row.is_link}
     return Changes(
         title=title,
@@ -99,7 +100,7 @@ def changes_of(recorder: Recorder, title: str) -> Changes:
         objects=tuple(object_shown(obj) for obj in _as_read(objects)[:SHOWN]),
         total=len(objects),
         warnings=tuple(gap_texts(recorder)),
-        versions=versions_of(objects),
+        versions=versions_of(written),
         undoable=bool(objects) or not recorder.gaps,
         undo_limits=(_("What cannot be shown stays."),) if recorder.gaps else (),
         exact=fingerprint(recorder),
@@ -122,9 +123,18 @@ def shown_objects(recorder: Recorder) -> list[RecordedObject]:
     return objects_of([row for row in recorder.rows if not is_side(row.model)])
 
 
+def is_unseen(obj: RecordedObject) -> bool:
+    """Return whether an object has changed in nothing that a card would say."""
+    return obj.kind == "update" and next(raw_fields(obj), None) is None
+
+
 def gap_texts(recorder: Recorder) -> list[str]:
     """Return a sentence for each table with unrecorded changes."""
-    tables = dict.fromkeys(gap["table"] for gap in recorder.gaps)
+    tables = [
+        table
+        for table in dict.fromkeys(gap["table"] for gap in recorder.gaps)
+        if (model := model_of_table(table)) is None or not is_side(model)
+    ]
     return [
         _("Something changes in “%(table)s” that cannot be shown.")
         % {"table": _rows_name(table)}

@@ -25,6 +25,7 @@ from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, UnexpectedDifference
 
 HELD_BYTES = 16
+BLANKS = (None, "")
 
 
 def short_value_digest(value: Any) -> str:
@@ -69,18 +70,24 @@ def check_fields(
 
 
 def is_by_itself(obj: RecordedObject) -> bool:
-    """Return whether only automatic fields of an object have changed."""
+    """
+    Return whether nothing that a person would see of an object has changed.
+
+    Only automatic fields have, or NULL has become an empty text.
+    """
+    before, after = obj.before or {}, obj.after or {}
     return all(
-        is_volatile(field) for field in _fields(obj) if field.attname in obj.fields
+        is_volatile(field) or is_blank(before.get(name), after.get(name))
+        for field in _fields(obj)
+        if (name := field.attname) in obj.fields
     )
 
 
 def _agrees(value: Any, change: FieldChange) -> bool:
-    return (
-        short_value_digest(value) == change.held
-        if change.held
-        else same_value(value, change.raw)
-    )
+    same = BLANKS if is_blank(value) else (value,)
+    if change.held:
+        return change.held in map(short_value_digest, same)
+    return any(same_value(one, change.raw) for one in same)
 
 
 def _is_known(field: Any, change: FieldChange) -> bool:

@@ -18,16 +18,17 @@ from ai_assistant.changes.values import (
     meta,
     model_of_label,
 )
-from ai_assistant.changes.verify.auto_fields import is_drawn
+from ai_assistant.changes.verify.auto_fields import is_drawn, is_side
 from ai_assistant.changes.verify.compare import counted_along
 from ai_assistant.changes.verify.description import (
     gap_texts,
+    is_unseen,
     object_shown,
     raw_fields,
     shown_objects,
     versions_of,
 )
-from ai_assistant.changes.verify.differences import RecordedObject
+from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.changes.verify.expected import Expected, keys_of, link_ends
 from ai_assistant.changes.verify.expected_values import Hiding
 from ai_assistant.changes.verify.fingerprint import fingerprint
@@ -47,7 +48,7 @@ def completed(shown: Changes, recorder: Recorder) -> Changes:
 class _Card:
     def __init__(self, shown: Changes, recorder: Recorder) -> None:
         self.shown, self.recorder = shown, recorder
-        self.recorded = shown_objects(recorder)
+        self.recorded = self._recorded()
         self.is_action = any(one.kind == "action" for one in shown.objects)
         self.draws = False  # another value than at the last trial
         self._matched: set[int] = set()
@@ -63,11 +64,11 @@ class _Card:
     def changes(self) -> Changes:
         shown, gaps = self.shown, gap_texts(self.recorder)
         exact = fingerprint(self.recorder)
-        if self.is_action and not (self.recorded or gaps):
-            return replace(shown, exact=exact)
         wanted = () if self.is_action else shown.objects
         objects = [done for one in wanted if (done := self._done(one)) is not None]
         others = self._others()
+        if self.is_action and not (others or gaps):
+            return replace(shown, exact=exact)
         more = [obj for obj in others if obj.row.key not in shown.versions]
         total = shown.total - len(wanted) + len(objects) + len(more)
         listed = [object_shown(obj) for obj in others[: SHOWN - len(objects)]]
@@ -78,10 +79,25 @@ class _Card:
             total=max(len(listed), len(others) if self.is_action else total),
             related=tuple(self._related()),
             warnings=(*(() if self.is_action else shown.warnings), *gaps),
-            versions={**shown.versions, **versions_of(self.recorded)},
+            versions={**shown.versions, **versions_of(shown_objects(self.recorder))},
             undoable=shown.undoable and not self.recorder.gaps,
             exact="" if self.draws and not others else exact,
             hidden=self._hidden(),
+        )
+
+    def _recorded(self) -> list[RecordedObject]:
+        """Return the objects of a card, its targets even if the site leaves them out."""
+        targets = {
+            table
+            for change in self.shown.objects
+            for table, _pk in keys_of(change.model, "")
+        }
+        return objects_of(
+            [
+                row
+                for row in self.recorder.rows
+                if row.label in targets or not is_side(row.model)
+            ]
         )
 
     def _others(self) -> list[RecordedObject]:
@@ -90,7 +106,7 @@ class _Card:
         return [
             obj
             for obj, _sentence in Expected(self.shown).unexpected(self.recorded)
-            if id(obj) not in known
+            if id(obj) not in known and not is_unseen(obj)
         ]
 
     def _beyond(self) -> Iterator[tuple[str, RecordedObject]]:
@@ -139,7 +155,8 @@ class _Card:
         for own in expected.fields:
             column = by_attname.pop(own.attname or own.name, None)
             if column is None:
-                if real.kind == "create" or _is_no_column(expected, own):
+                is_along = own.attname in obj.fields  # but asked for, too
+                if is_along or real.kind == "create" or _is_no_column(expected, own):
                     yield own
             elif not own.attname or same_value(own.raw, column.raw):
                 yield own

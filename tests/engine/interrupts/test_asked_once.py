@@ -34,6 +34,20 @@ class MailingAdmin(MarginAdmin):
     assistant_tries_out = False
 
 
+class TidyingAdmin(admin.ModelAdmin):
+    """Makes NULL an empty text along the way, as many forms do."""
+
+    fields = ("name", "sku", "note")
+
+    def save_model(self, request, obj, form, change):
+        super().save_model(request, obj, form, change)
+        Mark.objects.filter(remark=None).update(remark="")
+
+
+class UntriedAdmin(TidyingAdmin):
+    assistant_tries_out = False
+
+
 class CachingAdmin(admin.ModelAdmin):
     fields = ("name", "sku", "note")
 
@@ -72,7 +86,7 @@ def stock(db):
 
 class ActingAdmin(admin.ModelAdmin):
     fields = ("name", "sku", "note")
-    actions = ("mark", "export", "refuse", "draw", "tell", "send")
+    actions = ("mark", "export", "refuse", "draw", "tell", "tidy", "send")
 
     @admin.action
     def mark(self, request, queryset):
@@ -94,6 +108,10 @@ class ActingAdmin(admin.ModelAdmin):
     @admin.action
     def tell(self, request, queryset):
         self.message_user(request, "Told.")
+
+    @admin.action
+    def tidy(self, request, queryset):
+        Mark.objects.update(remark="")
 
     @admin.action
     def send(self, request, queryset):
@@ -182,6 +200,33 @@ class TestOnce:
 
         assert labels(shown) == {"warehouse.product": {"Note"}}
         assert not shown.exact
+
+    @pytest.mark.parametrize("kind", [TidyingAdmin, UntriedAdmin])
+    def test_null_that_becomes_empty_is_no_change(self, settings, ask, kind):
+        with served(settings, Product, kind):
+            played = ask()
+            shown = card(played)
+            played = answer_interrupt(played, "approve")
+
+        assert labels(shown) == {"warehouse.product": {"Note"}}
+        assert shown.total == 1
+        assert played.state == "succeeded", played.interrupts
+        assert set(Mark.objects.values_list("remark", flat=True)) == {""}
+
+    @pytest.mark.parametrize("name", ["product", "product.note"])
+    def test_target_is_shown_though_the_site_leaves_it_out(self, settings, ask, name):
+        data = {"WRITTEN_ALONG": [f"warehouse.{name}"]}
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA": data}
+        with served(settings, Product, MarginAdmin):
+            played = ask()
+            shown = card(played)
+            played = answer_interrupt(played, "approve")
+
+        assert labels(shown) == {
+            "warehouse.product": {"Note", "Margin"},
+            "warehouse.mark": {"Name"},
+        }
+        assert played.state == "succeeded", played.interrupts
 
     def test_no_trial_where_saving_does_more_than_write(self, settings, ask):
         with served(settings, Product, MailingAdmin):
@@ -347,8 +392,9 @@ class TestAction:
         assert why in played.calls[0].error
         assert columns(stock.lamp)["margin"] == 7
 
-    def test_action_that_writes_nothing(self, act):
-        shown = card(played := act("tell"))
+    @pytest.mark.parametrize("name", ["tell", "tidy"])
+    def test_action_that_writes_nothing_to_be_shown(self, act, name):
+        shown = card(played := act(name))
         played = answer_interrupt(played, "approve")
 
         assert [one.kind for one in shown.objects] == ["action", "action"]

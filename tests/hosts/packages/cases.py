@@ -1,6 +1,6 @@
 """What is done twice on such a site: by a tool, and by a person on the real page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ class Case:
 
     `typed` goes over what the page shows, by the names of its controls; None unticks a
     box. `rows` are the prefixes of the formsets to which a person adds a row. `query`
-    is that of the page, `language` what the browser wants.
+    is that of the page; a function, if only the database knows it. `language` is what
+    the browser wants.
     """
 
     tool: str
@@ -22,12 +23,18 @@ class Case:
     arguments: Mapping[str, Any]
     typed: Typed = field(default_factory=dict)
     rows: Sequence[str] = ()
-    query: str = ""
+    query: str | Callable[[], str] = ""
     language: str = "en"
     titled: str = ""  # how the title of the card ends
     page: str = ""  # where the person is, if not on the page of the object
     refused: bool = False  # by the page, so by the tool
     asked_twice: str = ""  # why, if the first card cannot be enough
+
+    @property
+    def page_query(self) -> str:
+        """The query of the page, with its question mark if there is one."""
+        query = self.query() if callable(self.query) else self.query
+        return f"?{query}" if query else ""
 
 
 def add(model: str, values: Mapping[str, Any], typed: Typed, **options: Any) -> Case:

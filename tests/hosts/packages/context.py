@@ -10,7 +10,12 @@ from ai_assistant import RunContext
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.intake.values import SentPage, Submission
+from ai_assistant.engine.lifecycle.scope import RunScope
+from ai_assistant.models import Run
+from ai_assistant.registry import registry
 from ai_assistant.safety.identity.session import session_stamp
+from ai_assistant.tools.arguments import validate_arguments
+from ai_assistant.types import ContextItem
 
 
 def context_on(
@@ -22,7 +27,7 @@ def context_on(
     submission = Submission(
         user_id=user.pk,
         conversation_id=uuid4(),
-        key="one",
+        key=uuid4().hex,
         text="Do it.",
         page=SentPage(path=page),
         stamp=session_stamp(request),
@@ -35,3 +40,16 @@ def context_on(
         conversation_id=run.conversation_id,
         page=page_info(page),
     )
+
+
+def items_on(page: str, client: Client, user: Any) -> dict[str, ContextItem]:
+    """Return what the model is told of a page, by the ids of the items."""
+    run = Run.objects.get(pk=context_on(page, client, user).run_id)
+    return {item.id: item for item in RunScope(run, user).items}
+
+
+def use(context: RunContext, name: str, **arguments: Any) -> Any:
+    """Return what a tool of the assistant returns. Raise what it raises."""
+    tool = registry.tool(name)
+    assert tool is not None
+    return tool.handler(context, **validate_arguments(tool, arguments))

@@ -25,7 +25,10 @@ class Person:
         pk = self.case.arguments.get("id")
         if self.case.page:
             return self.case.page
-        return self._url("change", pk) if pk else self._url("changelist")
+        if pk:
+            return self._url("change", pk)
+        is_adding = self.case.tool == "create_object" and self.case.query
+        return self._url("add" if is_adding else "changelist")
 
     def act(self) -> str:
         """Do it; return what the page finds wrong."""
@@ -48,8 +51,7 @@ class Person:
     def _url(self, view: str, *args: Any) -> str:
         options = self.model._meta
         name = f"admin:{options.app_label}_{options.model_name}_{view}"
-        query = f"?{self.case.query}" if self.case.query else ""
-        return reverse(name, args=args) + query
+        return reverse(name, args=args) + self.case.page_query
 
     def _save(self, url: str) -> None:
         page = self.client.get(url)

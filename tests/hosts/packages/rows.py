@@ -1,7 +1,7 @@
 """All rows of the site, so that two ways to change them can be compared."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from typing import Any
@@ -47,16 +47,24 @@ def reset_numbers() -> None:
             cursor.execute(statement)
 
 
-def differences(ours: State, theirs: State) -> list[str]:
-    """Return what differs, a sentence each: rows, or columns of a row."""
+def differences(
+    ours: State, theirs: State, stays_null: Collection[str] = ()
+) -> list[str]:
+    """
+    Return what differs, a sentence each: rows, or columns of a row.
+
+    In the columns `stays_null` the tool leaves NULL, where the page empties it.
+    """
     return [
         sentence
         for label in ours
-        for sentence in _in_table(label, ours[label], theirs[label])
+        for sentence in _in_table(label, ours[label], theirs[label], stays_null)
     ]
 
 
-def _in_table(label: str, ours: list[Row], theirs: list[Row]) -> Iterator[str]:
+def _in_table(
+    label: str, ours: list[Row], theirs: list[Row], stays_null: Collection[str]
+) -> Iterator[str]:
     own = [dict(row) for row in ours if row not in theirs]
     real = [dict(row) for row in theirs if row not in ours]
     for mine, real_one in zip_longest(own, real):
@@ -64,9 +72,12 @@ def _in_table(label: str, ours: list[Row], theirs: list[Row]) -> Iterator[str]:
             yield f"{label}: the tool has {mine}, the page {real_one}"
             continue
         for name, value in mine.items():
-            if value != real_one[name]:
-                told = f"by the tool {value!r}, by the page {real_one[name]!r}"
-                yield f"{label}.{name} is {told}"
+            theirs_is = real_one[name]
+            stays = f"{label}.{name}" in stays_null
+            if value == theirs_is or (stays and (value, theirs_is) == (None, "")):
+                continue
+            told = f"by the tool {value!r}, by the page {theirs_is!r}"
+            yield f"{label}.{name} is {told}"
 
 
 def _models() -> Iterator[type[Model]]:

@@ -124,7 +124,7 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss, record_property):
     assert bool(refusal) == case.refused, f"the page: {refusal}"
     assert bool(fault) == case.refused, f"the tool: {fault}"
     assert case.refused or real != before, "the page has changed nothing"
-    assert differences(own, real) == []
+    assert differences(own, real, getattr(cases, "STAYS_NULL", ())) == []
     if not case.refused:
         assert cards[0].objects, "the card is empty"
         assert [one for one in cards[0].objects if says_nothing(one)] == []

@@ -21,6 +21,7 @@ from ai_assistant.registry import registry
 from ai_assistant.tools.arguments import validate_arguments
 from tests.hosts.packages.cases import Case
 from tests.hosts.packages.context import context_on
+from tests.hosts.packages.person import Person
 from tests.hosts.packages.rows import State, state
 
 NAME = os.environ.get("HOSTS_PACKAGE", "")
@@ -89,7 +90,7 @@ def test_undo_and_redo_leave_the_rows_of_the_package_whole(name, boss):
     client = Client()
     client.force_login(boss)
     getattr(cases, "sign_in", lambda *_args: None)(client, boss)
-    context = context_on("/admin/", client, boss)
+    context = context_on(Person(client, case).address, client, boss)
     before = rows()
     with transaction.atomic(), recording() as recorder:
         assert by_tool(case, context) == ""

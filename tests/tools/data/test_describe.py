@@ -74,6 +74,23 @@ class TestDescribeModel:
         with pytest.raises(ModelRetry):
             call("describe_model", reader, model="library.author")
 
+    def test_what_the_form_requires_is_required(self, boss, settings):
+        class StrictForm(forms.ModelForm):
+            sku = forms.CharField(required=False)
+            note = forms.CharField()
+
+        class StrictAdmin(admin.ModelAdmin):
+            form = StrictForm
+            fields = ("name", "sku", "note", "is_fragile", "price")
+            list_display = ("name", "supplier")  # which no form has
+
+        with served(settings, Product, StrictAdmin):
+            told = call("describe_model", boss, model="warehouse.product")["fields"]
+
+        assert "supplier" in {one["name"] for one in told}
+        required = {one["name"] for one in told if one.get("required")}
+        assert required == {"name", "note"}
+
     def test_fields_of_the_form_alone(self, boss, settings):
         class NotifyForm(forms.ModelForm):
             notify = forms.ChoiceField(choices=[("a", "All")], help_text="By mail.")

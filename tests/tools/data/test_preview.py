@@ -122,6 +122,22 @@ class TestChange:
             "No change: it already has these values.",
         )
 
+    def test_null_that_becomes_empty_is_no_change(self, boss, stock):
+        given = {"model": "warehouse.mark", "id": stock.marks[0].pk}
+        rows = {"model": "warehouse.mark", "ids": [one.pk for one in stock.marks]}
+        empty = {"remark": ""}
+
+        renamed = preview("change_object", boss, **given, values={"name": "B", **empty})
+        results = [
+            preview("change_object", boss, **given, values=empty),
+            preview("change_objects", boss, **rows, values=empty),
+        ]
+
+        assert shown(renamed) == {"name": ("green", "B")}
+        assert {one.message for one in results} == {
+            "No change: it already has these values."
+        }
+
     def test_wrong_values_ask_nobody(self, boss, stock):
         result = change(boss, stock.lamp, {"price": "much"})
 

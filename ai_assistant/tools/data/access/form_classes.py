@@ -5,9 +5,12 @@ from copy import copy
 from typing import Any
 
 from django.db.models import Model
+from django.forms import BaseModelForm
 
+from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.admin_pages import is_overridden
-from ai_assistant.tools.data.access.model_admin import AdminAccess
+from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed
 
 KEPT = "kept"  # of AdminAccess.memo
 FIELD_METHODS = ("get_fieldsets", "get_fields", "get_exclude", "get_readonly_fields")
@@ -58,12 +61,61 @@ def real_object(page: AdminAccess, obj: Model) -> tuple[AdminAccess, Model]:
     return child.at_object(real.pk), real
 
 
+def asks_for_class(access: AdminAccess) -> bool:
+    """
+    Return whether the page that adds an object asks first of which class it is to be.
+
+    The page of a parent does so in django-polymorphic, by a form of no model.
+    """
+    try:
+        form = shown_form(access.at_page("add"))
+    except ToolFailed:  # it does not open
+        return False
+    return not isinstance(form, BaseModelForm | None)
+
+
+def child_models(access: AdminAccess) -> list[str]:
+    """Return the children of the model of which the user may add objects."""
+    children = [
+        child
+        for model in access.site._registry
+        if issubclass(model, access.model) and model is not access.model
+        if (child := access.related(model)) is not None
+    ]
+    return sorted(
+        child.label
+        for child in children
+        if child.model_admin.has_add_permission(child.at_page("add").request)
+    )
+
+
 def shown_form(page: AdminAccess) -> Any:
     """Return the form that a page of the site's own code shows, None if it is Django's."""
     if not page.is_custom_page():
         return None
     admin_form = page.page_context().get("adminform")
     return getattr(admin_form, "form", None)
+
+
+def links_secrets(model: type[Model], form_field: Any) -> bool:
+    """Return whether a field that only a form of `model` has links what no tool may."""
+    links = getattr(form_field, "queryset", None)
+    if links is None:
+        return False
+    return is_closed(links.model) or _links_rights(model, links.model)
+
+
+def _links_rights(model: Any, other: Any) -> bool:
+    """Return whether a sensitive many-to-many field links rows of the two models."""
+    return any(
+        sensitive.is_sensitive_field(relation)
+        and issubclass(
+            end._meta.concrete_model or end,
+            relation.related_model._meta.concrete_model,  # or a child of its table
+        )
+        for start, end in ((model, other), (other, model))
+        for relation in start._meta.many_to_many
+    )
 
 
 class KeptForms:

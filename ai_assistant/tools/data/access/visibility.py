@@ -32,6 +32,7 @@ from ai_assistant.safety.policy.sensitive import is_sensitive_field
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import (
     FIELD_METHODS,
+    real_object,
     with_kept_forms,
 )
 from ai_assistant.tools.data.access.model_admin import (
@@ -41,7 +42,8 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 
 # Of AdminAccess.memo.
-LISTED, BY_OBJECT, FIELDS, FORM_FIELDS = "listed", "by object", "fields", "form fields"
+LISTED, BY_OBJECT, FIELDS, REAL = "listed", "by object", "fields", "real class"
+FORM_FIELDS = "form fields"
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
@@ -173,9 +175,15 @@ def _opens(access: AdminAccess, row: Model) -> bool:
     obj: Model | None = row
     if is_overridden(access.model_admin, "get_object", "get_queryset"):
         obj = its_page.model_admin.get_object(its_page.request, str(row.pk))
-    if obj is None or not its_page.may_see(obj):
+    if obj is None or not its_page.may_see(obj) or not its_page.opens_page():
         return False
-    return its_page.opens_page()
+    access.memo[REAL, row.pk] = real_object(its_page, row)[0].label
+    return True
+
+
+def real_label(access: AdminAccess, row: Model) -> str:
+    """Return the model of `row`, whose page opens: it may be one of a child."""
+    return str(access.memo.get((REAL, row.pk), access.label))
 
 
 def page_rows(access: AdminAccess, page: Page = "change") -> QuerySet[Any]:

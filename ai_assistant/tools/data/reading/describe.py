@@ -1,6 +1,6 @@
 """List the models, and describe the fields of one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
@@ -11,7 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.form_classes import with_kept_forms
+from ai_assistant.tools.data.access.form_classes import (
+    asks_for_class,
+    child_models,
+    links_secrets,
+    with_kept_forms,
+)
 from ai_assistant.tools.data.access.lookups import custom_filters
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -68,11 +73,13 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
     Call it before other data tools, if you do not know the fields.
     """
     access = find_access(context, model)
+    may, (names, form) = _may(access), _form_of(access)
     description: dict[str, JSON] = {
         "model": access.label,
         "name": str(access.options.verbose_name),
-        "may": _may(access),
-        "fields": [*_fields(access), *_form_only_fields(access)],
+        "may": may,
+        "fields": [*_fields(access, form), *_form_only_fields(access, names, form)],
+        "child_models": _child_models(access) if "add" in may else [],
         "search": bool(access.model_admin.get_search_fields(access.request)),
         "list_filters": {
             spec.parameter_name: _filter_choices(access, spec)
@@ -82,6 +89,10 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
         "actions": _actions(access),
     }
     return {key: value for key, value in description.items() if value not in ([], {})}
+
+
+def _child_models(access: AdminAccess) -> list[JSON]:
+    return [*child_models(access)] if asks_for_class(access) else []
 
 
 def _may(access: AdminAccess) -> list[str]:
@@ -94,7 +105,7 @@ def _may(access: AdminAccess) -> list[str]:
     return view + may
 
 
-def _fields(access: AdminAccess) -> list[dict[str, JSON]]:
+def _fields(access: AdminAccess, form: Any) -> list[dict[str, JSON]]:
     fields = {
         field.name: field for field in [*model_fields(access), *added_fields(access)]
     }
@@ -103,8 +114,9 @@ def _fields(access: AdminAccess) -> list[dict[str, JSON]]:
     choices = [field for field in fields.values() if field.flatchoices]
     limits = form_limited_fields(access.model_admin, request, blank, choices)
     readonly |= _read_only(access.model, access.model_admin, fields)
+    inputs = form.fields if form else {}
     return [
-        _field(field, limits, is_readonly=name in readonly)
+        _field(field, limits, inputs, is_readonly=name in readonly)
         for name, field in fields.items()
     ]
 
@@ -113,43 +125,53 @@ def _read_only(model: Any, model_admin: Any, names: Iterable[str]) -> set[str]:
     return {name for name in names if sensitive.is_read_only(model, model_admin, name)}
 
 
-def _form_only_fields(access: AdminAccess) -> list[dict[str, JSON]]:
+def _form_only_fields(
+    access: AdminAccess, names: list[str], form: Any
+) -> list[dict[str, JSON]]:
     """Return the fields that the form shows and the model does not have."""
-    page = access.at_page("add")
-    own, request = with_kept_forms(page), page.request
-    nothing: tuple[list[str], Any] = ([], None)
-    names, form = value_or(
-        nothing,
-        lambda: _form_of(own, request),
-        "%s does not tell the form of a new object",
-        access.label,
-    )
     columns = {field.name for field in access.options.get_fields()}
-    shown = [name for name in names if form and name in form.base_fields]
+    inputs = form.fields if form else {}
     return [
-        _form_only_field(name, form.base_fields[name])
-        for name in shown
-        if name not in columns
+        _form_only_field(name, inputs[name])
+        for name in names
+        if name in inputs
+        and name not in columns
         and not sensitive.is_secret_name(name)
-        and not hasattr(form.base_fields[name], "queryset")
+        and not links_secrets(access.model, inputs[name])
     ]
 
 
-def _form_of(own: Any, request: HttpRequest) -> tuple[list[str], Any]:
+def _form_of(access: AdminAccess) -> tuple[list[str], Any]:
+    """Return the fields of the page that adds an object, and its form."""
+    page = access.at_page("add")
+    nothing: tuple[list[str], Any] = ([], None)
+    return value_or(
+        nothing,
+        lambda: _added_form(with_kept_forms(page), page.request),
+        "%s does not tell the form of a new object",
+        access.label,
+    )
+
+
+def _added_form(own: Any, request: HttpRequest) -> tuple[list[str], Any]:
     if not own.has_add_permission(request):
         return [], None
     names = flatten_fieldsets(own.get_fieldsets(request, None))
-    return names, own.get_form(request, None, change=False, fields=names)
+    form_class = own.get_form(request, None, change=False, fields=names)
+    return names, form_class(initial=own.get_changeform_initial_data(request))
 
 
 def _form_only_field(name: str, field: Any) -> dict[str, JSON]:
-    choices = list(getattr(field, "choices", ()))[:MOST_CHOICES]
+    links = getattr(field, "queryset", None)
+    is_link = hasattr(field, "queryset")
+    choices = [] if is_link else list(getattr(field, "choices", ()))[:MOST_CHOICES]
     description: dict[str, JSON] = {
         "name": name,
         "type": type(field).__name__,
         "label": str(field.label or name.replace("_", " ")),
         "required": field.required and not field.disabled,
         "readonly": field.disabled,
+        "model": "" if links is None else links.model._meta.label_lower,
         "choices": [
             {"value": str(value), "label": str(label)} for value, label in choices
         ],
@@ -161,7 +183,9 @@ def _form_only_field(name: str, field: Any) -> dict[str, JSON]:
     }
 
 
-def _field(field: Any, limits: Limits, *, is_readonly: bool) -> dict[str, JSON]:
+def _field(
+    field: Any, limits: Limits, inputs: Mapping[str, Any], *, is_readonly: bool
+) -> dict[str, JSON]:
     limit = limits.get(field.name)
     choices = [
         {"value": value, "label": str(label)}
@@ -172,7 +196,7 @@ def _field(field: Any, limits: Limits, *, is_readonly: bool) -> dict[str, JSON]:
         "name": field.name,
         "type": field.get_internal_type(),
         "label": str(field.verbose_name),
-        "required": not (field.blank or field.has_default() or is_readonly),
+        "required": not is_readonly and _is_required(field, inputs),
         "readonly": is_readonly or not field.editable,
         "model": field.related_model._meta.label_lower if field.is_relation else "",
         "choices": choices[:MOST_CHOICES],
@@ -182,6 +206,16 @@ def _field(field: Any, limits: Limits, *, is_readonly: bool) -> dict[str, JSON]:
     return {
         key: value for key, value in description.items() if value not in EMPTY_VALUES
     }
+
+
+def _is_required(field: Any, inputs: Mapping[str, Any]) -> bool:
+    """Return whether a value has to be given: the form decides, if it is known."""
+    if field.has_default():
+        return False
+    own = inputs.get(field.name)
+    if own is None:
+        return not (inputs or field.blank)
+    return bool(own.required and not own.disabled)
 
 
 def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
@@ -204,8 +238,10 @@ def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
         visible = inline_fields(inline, page, blank, formset)
         names = [field.name for field in visible]
         readonly |= _read_only(inline.model, inline, names)
+        inputs = formset.form.base_fields
         fields = [
-            _field(field, {}, is_readonly=field.name in readonly) for field in visible
+            _field(field, {}, inputs, is_readonly=field.name in readonly)
+            for field in visible
         ]
         name = formset.get_default_prefix()
         model = inline.opts.label_lower

@@ -35,6 +35,7 @@ from ai_assistant.tools.data.access.visibility import (
     list_names,
     model_fields,
     openable_keys,
+    real_label,
 )
 from ai_assistant.tools.data.arguments import Filters, Names, PageNumber, data_tool
 from ai_assistant.tools.data.errors import wrong_values
@@ -228,6 +229,8 @@ def _rows_as_json(
             names = {field.name for field in visible}
             limits = limits_of(access, row, fields, in_list=True)
             item |= {"text": object_text(row), "version": version_from(visible, row)}
+            if (label := real_label(access, row)) != access.label:
+                item["model"] = label
         else:  # it is in the list, but has no page
             names, limits = columns, {}
             item |= {"text": object_text(row)} if shows_text else {}

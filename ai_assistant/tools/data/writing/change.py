@@ -46,7 +46,7 @@ def preview_create(
         if not submitted.is_valid():
             return results.form_errors(submitted)
     changes = object_changes(submitted)
-    title = _("Add %(name)s") % {"name": submitted.access.options.verbose_name}
+    title = _("Add %(name)s") % {"name": submitted.form.instance._meta.verbose_name}
     return Changes(
         title=results.with_language(title, submitted),
         verb=title,
@@ -131,7 +131,7 @@ def preview_change(
     cascades = _cascades(access, submitted)
     rows = form_changes(submitted)
     rows += [row for cascade in cascades for row in cascade.rows()]
-    name = access.options.verbose_name
+    name = submitted.form.instance._meta.verbose_name
     title_values = {"name": name, "object": results.short_name(obj)}
     title = _("Change %(name)s “%(object)s”") % title_values
     if len(changes) == 1 and changes[0].kind == "change":

@@ -8,7 +8,7 @@ from django.db.models import Model
 from django.utils.text import capfirst
 
 from ai_assistant.changes.capture.columns import raw
-from ai_assistant.changes.capture.images import same_value
+from ai_assistant.changes.capture.images import is_blank, same_value
 from ai_assistant.changes.display import plain_text
 from ai_assistant.changes.values import SHOWN, ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
@@ -53,7 +53,8 @@ def form_changes_object(submitted: FormSubmission) -> bool:
     form, before = submitted.form, submitted.obj
     after, options = form.instance, form._meta.model._meta
     names = (field.attname for field in options.concrete_fields)
-    if any(getattr(before, name) != getattr(after, name) for name in names):
+    pairs = ((getattr(before, name), getattr(after, name)) for name in names)
+    if any(old != new and not is_blank(old, new) for old, new in pairs):
         return True
     return bool(form.changed_data) and any(True for _ in field_changes(form, before))
 
@@ -154,8 +155,9 @@ def _column_change(
         old is value or (type(old) is type(value) and bool(old == value))
     ):
         return
-    new = raw(field, value)
-    if before is not None and same_value(new, raw(field, old)):
+    new, was = raw(field, value), raw(field, old)
+    # NULL and an empty text are one to a person.
+    if before is not None and (same_value(new, was) or is_blank(new, was)):
         return
     # A default that differs each time was not approved.
     is_default = before is None and field.name not in form.changed_data

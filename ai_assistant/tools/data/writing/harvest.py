@@ -17,11 +17,13 @@ from django.contrib import admin
 from django.contrib.admin.helpers import AdminForm
 from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
+from django.forms import BaseModelForm
 from django.http import QueryDict
 
+from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.adapters.request import page_closed
-from ai_assistant.tools.data.access.form_classes import with_kept_forms
+from ai_assistant.tools.data.access.form_classes import child_models, with_kept_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 
 SLUG_CHARS = 50  # of a field without a limit, as the admin has it
@@ -132,7 +134,8 @@ def page_form(access: AdminAccess, obj: Model | None) -> PageForm:
     """
     Return the form of the page of `obj`, or of a new object, with its inlines.
 
-    `access` has the request of that page. Raise ToolFailed if it shows no form.
+    `access` has the request of that page. Raise ToolFailed if it shows no form of a
+    model, ModelRetry if it asks for a child of the model first.
     """
     if is_django_form(access):
         admin_form, admin_formsets = _own_forms(access, obj)
@@ -140,9 +143,21 @@ def page_form(access: AdminAccess, obj: Model | None) -> PageForm:
         context = access.page_context()
         admin_form = context.get("adminform")
         admin_formsets = context.get("inline_admin_formsets") or []
-        if admin_form is None:
-            raise page_closed()
+        form = getattr(admin_form, "form", None)
+        if not isinstance(form, BaseModelForm):
+            raise _no_form(access, obj)
     return _walked(admin_form, admin_formsets)
+
+
+def _no_form(access: AdminAccess, obj: Model | None) -> Exception:
+    """Return the error for a page without a form of the model."""
+    children = child_models(access) if obj is None else []
+    if not children:
+        return page_closed()
+    return ModelRetry(
+        f"{access.label!r} is added as one of its child models: "
+        f"{', '.join(children)}. Call again with one of these."
+    )
 
 
 def _own_forms(access: AdminAccess, obj: Model | None) -> tuple[Any, list[Any]]:

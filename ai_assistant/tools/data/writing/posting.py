@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import unwrapped_widget
-from ai_assistant.tools.data.access.model_admin import is_closed
+from ai_assistant.tools.data.access.form_classes import links_secrets
 from ai_assistant.tools.data.access.visibility import is_forward_field, is_open_field
 from ai_assistant.tools.data.writing.widgets import (
     localize,
@@ -88,24 +88,8 @@ def is_secret(form: Any, name: str) -> bool:
     if field is not None and is_forward_field(field):
         return not is_open_field(field)
     # A field of the form alone.
-    links = getattr(form.fields[name], "queryset", None)
-    return sensitive.is_secret_name(name) or (
-        links is not None
-        and (is_closed(links.model) or _links_rights(form._meta.model, links.model))
-    )
-
-
-def _links_rights(model: Any, other: Any) -> bool:
-    """Return whether a sensitive many-to-many field links rows of the two models."""
-    return any(
-        sensitive.is_sensitive_field(relation)
-        and issubclass(
-            end._meta.concrete_model or end,
-            relation.related_model._meta.concrete_model,  # or a child of its table
-        )
-        for start, end in ((model, other), (other, model))
-        for relation in start._meta.many_to_many
-    )
+    is_named_so = sensitive.is_secret_name(name)
+    return is_named_so or links_secrets(form._meta.model, form.fields[name])
 
 
 def _model_field(form: Any, name: str) -> Any:

@@ -1,5 +1,13 @@
 from django.contrib import admin
 
-from tests.hosts.packages.sites.money.models import Ware
+from tests.hosts.packages.sites.money.models import Offer, Ware
 
-admin.site.register(Ware)
+
+class OfferInline(admin.TabularInline):
+    model = Offer
+    extra = 0
+
+
+@admin.register(Ware)
+class WareAdmin(admin.ModelAdmin):
+    inlines = (OfferInline,)

@@ -1,7 +1,7 @@
 from djmoney.money import Money
 
 from tests.hosts.packages.cases import add, bulk, change, delete
-from tests.hosts.packages.sites.money.models import Ware
+from tests.hosts.packages.sites.money.models import Offer, Ware
 
 WARE = "host.ware"
 CASES = {
@@ -23,6 +23,19 @@ CASES = {
         {"price": ["3", "EUR"]},
         {"price_0": "3", "price_1": "EUR"},
     ),
+    "change a row, and add one": change(
+        WARE,
+        1,
+        {},
+        {
+            "offers-0-cost_0": "3",
+            "offers-0-cost_1": "EUR",
+            "offers-1-cost_0": "5",
+            "offers-1-cost_1": "USD",
+        },
+        more={"inlines": {"offers": [{"id": 1, "cost": ["3", "EUR"]}, {"cost": 5}]}},
+        rows=["offers"],
+    ),
     "no number": change(WARE, 1, {"price": "much"}, {"price_0": "much"}, refused=True),
     "bulk": bulk(WARE, [1, 2], {"price": "7"}, {"price_0": "7"}),
     "delete": delete(WARE, 2),
@@ -31,4 +44,5 @@ CASES = {
 
 def make() -> None:
     for pk in (1, 2):
-        Ware.objects.create(pk=pk, name=f"W{pk}", price=Money("5.25", "GBP"))
+        ware = Ware.objects.create(pk=pk, name=f"W{pk}", price=Money("5.25", "GBP"))
+        Offer.objects.create(pk=pk, ware=ware, cost=Money("4", "CHF"))

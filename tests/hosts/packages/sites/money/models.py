@@ -11,3 +11,11 @@ class Ware(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Offer(models.Model):
+    ware = models.ForeignKey(Ware, models.CASCADE, related_name="offers")
+    cost = MoneyField(max_digits=10, decimal_places=2, default_currency="USD")
+
+    def __str__(self) -> str:
+        return str(self.cost)

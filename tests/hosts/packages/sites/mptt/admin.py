@@ -1,6 +1,14 @@
 from django.contrib import admin
 from mptt.admin import MPTTModelAdmin
 
-from tests.hosts.packages.sites.mptt.models import Genre
+from tests.hosts.packages.sites.mptt.models import Genre, Song
 
-admin.site.register(Genre, MPTTModelAdmin)
+
+class SongInline(admin.TabularInline):
+    model = Song
+    extra = 0
+
+
+@admin.register(Genre)
+class GenreAdmin(MPTTModelAdmin):
+    inlines = (SongInline,)

@@ -8,3 +8,11 @@ class Genre(MPTTModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Song(models.Model):
+    genre = TreeForeignKey(Genre, models.CASCADE, related_name="songs")
+    title = models.CharField(max_length=50)
+
+    def __str__(self) -> str:
+        return self.title

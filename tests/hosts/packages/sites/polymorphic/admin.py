@@ -4,11 +4,17 @@ from polymorphic.admin import (
     PolymorphicParentModelAdmin,
 )
 
-from tests.hosts.packages.sites.polymorphic.models import Art, Project, Science
+from tests.hosts.packages.sites.polymorphic.models import Art, Project, Science, Step
+
+
+class StepInline(admin.TabularInline):
+    model = Step
+    extra = 0
 
 
 class ChildAdmin(PolymorphicChildModelAdmin):
     base_model = Project
+    inlines = (StepInline,)
 
 
 admin.site.register([Art, Science], ChildAdmin)

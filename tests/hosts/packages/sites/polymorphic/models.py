@@ -15,3 +15,11 @@ class Art(Project):
 
 class Science(Project):
     lab = models.CharField(max_length=30)
+
+
+class Step(models.Model):
+    project = models.ForeignKey(Project, models.CASCADE, related_name="steps")
+    title = models.CharField(max_length=30)
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,5 +1,13 @@
 from django.contrib import admin
 
-from tests.hosts.packages.sites.taggit.models import Article
+from tests.hosts.packages.sites.taggit.models import Article, Chapter
 
-admin.site.register(Article)
+
+class ChapterInline(admin.TabularInline):
+    model = Chapter
+    extra = 0
+
+
+@admin.register(Article)
+class ArticleAdmin(admin.ModelAdmin):
+    inlines = (ChapterInline,)

@@ -1,5 +1,5 @@
 from tests.hosts.packages.cases import add, bulk, change, delete
-from tests.hosts.packages.sites.taggit.models import Article
+from tests.hosts.packages.sites.taggit.models import Article, Chapter
 
 ARTICLE = "host.article"
 LINKS = {"tags"}  # not among the fields of the open object
@@ -16,6 +16,32 @@ CASES = {
     ),
     "change the title alone": change(ARTICLE, 1, {"title": "B"}, {"title": "B"}),
     "change the tags": change(ARTICLE, 1, {"tags": "blue"}, {"tags": "blue"}),
+    "change a row, and add one": change(
+        ARTICLE,
+        1,
+        {},
+        {
+            "chapters-0-tags": "blue",
+            "chapters-1-name": "New",
+            "chapters-1-tags": "one, two",
+        },
+        more={
+            "inlines": {
+                "chapters": [
+                    {"id": 1, "tags": ["blue"]},
+                    {"name": "New", "tags": ["one", "two"]},
+                ]
+            }
+        },
+        rows=["chapters"],
+    ),
+    "delete a row": change(
+        ARTICLE,
+        1,
+        {},
+        {"chapters-0-DELETE": "on"},
+        more={"inlines": {"chapters": [{"id": 1, "DELETE": True}]}},
+    ),
     "bulk": bulk(ARTICLE, [1, 2], {"tags": "blue"}, {"tags": "blue"}),
     "delete": delete(ARTICLE, 1),
 }
@@ -23,4 +49,6 @@ CASES = {
 
 def make() -> None:
     for pk in (1, 2):
-        Article.objects.create(pk=pk, title=f"A{pk}").tags.add("red", "old one")
+        article = Article.objects.create(pk=pk, title=f"A{pk}")
+        article.tags.add("red", "old one")
+        Chapter.objects.create(pk=pk, article=article, name="C").tags.add("red")

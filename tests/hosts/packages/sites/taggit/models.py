@@ -8,3 +8,12 @@ class Article(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Chapter(models.Model):
+    article = models.ForeignKey(Article, models.CASCADE, related_name="chapters")
+    name = models.CharField(max_length=50)
+    tags = TaggableManager(blank=True, related_name="+")
+
+    def __str__(self) -> str:
+        return self.name

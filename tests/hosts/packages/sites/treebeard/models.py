@@ -7,3 +7,11 @@ class Topic(MP_Node):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Link(models.Model):
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="links")
+    title = models.CharField(max_length=50)
+
+    def __str__(self) -> str:
+        return self.title
