@@ -1,0 +1,48 @@
+"""The panel has the colours of the theme, also once its row is changed."""
+
+from tests.hosts.packages.served.on_site import OnSite
+
+THEME = "/admin/admin_interface/theme/1/change/"
+# Of the page, and what is to be the same in the panel.
+COLOURS = """() => {
+  const of = (query, name) => getComputedStyle(document.querySelector(query))[name];
+  const link = document.createElement("a");
+  link.href = "/admin/";
+  document.getElementById("aia-log").append(link);
+  const found = {
+    page: [
+      of("[name=_save]", "backgroundColor"),
+      of("[name=_save]", "color"),
+      of("#content a", "color"),
+    ],
+    panel: [
+      of("#aia-launcher", "backgroundColor"),
+      of("#aia-launcher", "color"),
+      getComputedStyle(link).color,
+    ],
+  };
+  link.remove();
+  return found;
+}"""
+CHOSEN = {
+    "css_save_button_background_color": "#7A1FA2",
+    "css_save_button_text_color": "#FFFDE7",
+    "css_generic_link_color": "#004D99",
+}
+SEEN = ["rgb(122, 31, 162)", "rgb(255, 253, 231)", "rgb(0, 77, 153)"]
+
+
+def look(here: OnSite) -> None:
+    here.panel.goto(THEME)
+    here.panel.open()
+    before = here.page.evaluate(COLOURS)
+    assert before["panel"] == before["page"]
+
+    for name, colour in CHOSEN.items():
+        here.page.locator(f"[name={name}]").fill(colour)
+    with here.page.expect_navigation():
+        here.page.locator("[name=_continue]").click()
+    here.panel.ready()
+    after = here.page.evaluate(COLOURS)
+    here.shot("of another theme")
+    assert after == {"page": SEEN, "panel": SEEN}
