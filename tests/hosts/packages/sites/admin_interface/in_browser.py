@@ -5,24 +5,19 @@ from tests.hosts.packages.served.on_site import OnSite
 THEME = "/admin/admin_interface/theme/1/change/"
 # Of the page, and what is to be the same in the panel.
 COLOURS = """() => {
-  const of = (query, name) => getComputedStyle(document.querySelector(query))[name];
-  const link = document.createElement("a");
-  link.href = "/admin/";
-  document.getElementById("aia-log").append(link);
-  const found = {
-    page: [
-      of("[name=_save]", "backgroundColor"),
-      of("[name=_save]", "color"),
-      of("#content a", "color"),
-    ],
-    panel: [
-      of("#aia-launcher", "backgroundColor"),
-      of("#aia-launcher", "color"),
-      getComputedStyle(link).color,
-    ],
+  const colours = (place, button) => {
+    const link = document.createElement("a");
+    link.href = "/admin/";
+    document.querySelector(place).append(link);
+    const { backgroundColor, color } = getComputedStyle(document.querySelector(button));
+    const found = [backgroundColor, color, getComputedStyle(link).color];
+    link.remove();
+    return found;
   };
-  link.remove();
-  return found;
+  return {
+    page: colours("#content-main", "[name=_save]"),
+    panel: colours("#aia-log", "#aia-launcher"),
+  };
 }"""
 CHOSEN = {
     "css_save_button_background_color": "#7A1FA2",
