@@ -15,7 +15,7 @@ from tests.hosts.packages.test_browser_filled import PHONE
 from tests.model_server import ModelServerProcess
 
 # Where each page is looked at; a Visitor has 1440 x 900 pixels.
-SCREENS: Mapping[str, Any] = {"wide": {}, "phone": PHONE}
+SCREENS: Mapping[str, Any] = {"phone": PHONE, "wide": {}}
 SHOTS = os.environ.get("HOSTS_SHOTS")  # a folder for pictures
 SEES = "This page has"  # the first words of an answer
 # The policy forbids nothing here, and tells.
@@ -49,14 +49,19 @@ COVERED = """() => {
   }
   for (const one of root.querySelectorAll("#aia-inner, #aia-scroll, #aia-form, .aia-head"))
     if (one.scrollWidth > one.clientWidth + 1) found.push(`${one.id} runs over`);
+  if (getComputedStyle(document.getElementById("aia-input")).outlineStyle !== "none")
+    found.push("the page draws a line around the field");
   return found;
 }"""
-IN_REACH = """one => {
-  const { left, top, right, bottom } = one.getBoundingClientRect();
+# Whether an element is in sight and nothing lies over it, at parts of its width.
+IN_REACH = """(one, parts) => {
+  const { left, right, top, bottom, width } = one.getBoundingClientRect();
   const root = one.getRootNode(); // that of a toolbar may be a shadow
-  const seen = root.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-  return one.contains(seen) && left >= 0 && right <= innerWidth && bottom <= innerHeight;
+  const isSeen = (part) =>
+    one.contains(root.elementFromPoint(left + width * part, (top + bottom) / 2));
+  return left >= 0 && right <= innerWidth + 1 && parts.every(isSeen);
 }"""
+MIDDLE, WHOLE = [0.5], [0.05, 0.5, 0.95]
 
 
 class OnSite:
@@ -100,7 +105,7 @@ class OnSite:
         save = self.page.locator("[name=_save]:visible")
         if save.count():
             save.last.scroll_into_view_if_needed()
-            assert save.last.evaluate(IN_REACH)
+            assert save.last.evaluate(IN_REACH, MIDDLE)
 
     def asks_reads_and_approves(
         self, address: str, model: ModelServerProcess, wanted: set[str]
@@ -135,10 +140,8 @@ class OnSite:
 
     def out_of_reach(self, *queries: str) -> list[str]:
         """Return which of these are cut or covered."""
-        page = self.page
-        return [
-            one for one in queries if not page.locator(one).first.evaluate(IN_REACH)
-        ]
+        found = {one: self.page.locator(one).first for one in queries}
+        return [one for one in found if not found[one].evaluate(IN_REACH, WHOLE)]
 
     def troubles(self) -> list[str]:
         """Return errors of scripts, and what of ours the policy forbids; begin anew."""

@@ -1,7 +1,12 @@
-"""The panel has the colours of the theme, also once its row is changed."""
+"""
+The panel has the colours of the theme, also once its row is changed.
+
+The form beside it is not under the navigation, which folds.
+"""
 
 from tests.hosts.packages.served.on_site import OnSite
 
+FORM = "/admin/host/poll/1/change/"
 THEME = "/admin/admin_interface/theme/1/change/"
 # Of the page, and what is to be the same in the panel.
 COLOURS = """() => {
@@ -28,15 +33,19 @@ SEEN = ["rgb(122, 31, 162)", "rgb(255, 253, 231)", "rgb(0, 77, 153)"]
 
 
 def look(here: OnSite) -> None:
-    here.panel.goto(THEME)
+    here.panel.goto(FORM)
     here.panel.open()
+    here.shot("beside the panel")
+    assert here.out_of_reach("label[for=id_title]", "[name=_save]", ".deletelink") == []
+
+    here.panel.goto(THEME)
     before = here.page.evaluate(COLOURS)
     assert before["panel"] == before["page"]
 
     for name, colour in CHOSEN.items():
         here.page.locator(f"[name={name}]").fill(colour)
     with here.page.expect_navigation():
-        here.page.locator("[name=_continue]").click()
+        here.page.locator("[name=_continue]").first.click()
     here.panel.ready()
     after = here.page.evaluate(COLOURS)
     here.shot("of another theme")
