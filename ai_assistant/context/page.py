@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.contrib.admin.options import BaseModelAdmin
 from django.contrib.admin.sites import AdminSite, all_sites
 from django.contrib.admin.utils import unquote
+from django.db.models import Model
 from django.http import QueryDict
 from django.urls import NoReverseMatch, ResolverMatch, reverse
 
@@ -67,6 +68,13 @@ def page_info(path: str, title: str = "") -> PageInfo:
 
 
 def _model_admin(match: ResolverMatch) -> Any:
+    """Return the ModelAdmin whose page it is; none if what it is of is no model."""
+    found = _named_admin(match)
+    model = getattr(found, "model", None)
+    return found if isinstance(model, type) and issubclass(model, Model) else None
+
+
+def _named_admin(match: ResolverMatch) -> Any:
     """
     Return the ModelAdmin whose page it is, also of one that a package adds to it.
 

@@ -26,7 +26,12 @@ class Served:
 
     url: str
     database: Path
+    log: Path
     session: str
+
+    def faults(self) -> list[str]:
+        """Return what the server has said of errors, an error a line."""
+        return re.findall(r"^\w+(?:Error|Exception): .*$", self.log.read_text(), re.M)
 
     def rows(self) -> set[Row]:
         """Return all rows of the site."""
@@ -56,7 +61,8 @@ def serve(database: Path, model: str) -> Iterator[Served]:
     log = database.with_suffix(".log")
     with Process(command, log=log, env=environment, ready=lambda: _is_up(port)) as one:
         key = re.search(r"^session: (\w+)$", one.output(), re.M)
-        yield Served(f"http://127.0.0.1:{port}", database, key[1] if key else "")
+        url = f"http://127.0.0.1:{port}"
+        yield Served(url, database, log, key[1] if key else "")
 
 
 def _is_up(port: int) -> bool:

@@ -91,7 +91,8 @@ def test_panel_is_usable_on_the_pages(
                     here.asks_reads_and_approves(own, model_server, typed)
                 with subtests.test("what is to be seen of this package"):
                     look_alone(here)
-            with subtests.test("no script fails, and the policy is kept", on=screen):
+            with subtests.test("nothing fails, and the policy is kept", on=screen):
+                assert site.faults() == []
                 assert here.troubles() == []
                 here.violates()
                 assert len(here.troubles()) == 1
