@@ -145,7 +145,8 @@ SETTINGS: Mapping[str, Any] = {
         "SHORTCUTS": ["Ctrl+Shift+A", "Alt+Shift+A"],  # open the panel; Ctrl is Cmd too
         # whose colours
         "THEME": choice_of(
-            *("auto", "admin", "unfold", "jazzmin", "admin_interface", "none")
+            *("auto", "admin", "unfold", "jazzmin", "admin_interface", "grappelli"),
+            "none",
         ),
         # above every conversation: {"text", "level"}, or a callable's path
         "BANNER": Setting({}, (str,), wanted="a dict or the dotted path of a callable"),

@@ -70,6 +70,13 @@ def page_info(path: str, title: str = "") -> PageInfo:
 
 
 def _model_admin(match: ResolverMatch) -> Any:
+    """Return the ModelAdmin whose page it is; none if what it is of is no model."""
+    found = _named_admin(match)
+    model = getattr(found, "model", None)
+    return found if isinstance(model, type) and issubclass(model, Model) else None
+
+
+def _named_admin(match: ResolverMatch) -> Any:
     """
     Return the ModelAdmin whose page it is, also of one that a package adds to it.
 

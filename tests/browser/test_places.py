@@ -426,7 +426,7 @@ class TestBesideTheAdmin:
         assert all(on_top)
         # The handle of the debug toolbar, at the right edge, stays free.
         size = tab.page.viewport_size or {}
-        assert box(tab)["right"] == size["width"] - 32
+        assert box(tab)["right"] == size["width"] - 54
 
 
 @pytest.mark.row("ui 100")

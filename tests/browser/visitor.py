@@ -95,6 +95,12 @@ def sign_in(page: Page, url: str, name: str) -> None:
     page.wait_for_url(f"{url}/admin/")
 
 
+def remember_session(url: str, name: str, key: str) -> None:
+    """Have a person signed in by a session that the server has made."""
+    cookie = {"name": "sessionid", "value": key, "domain": "127.0.0.1", "path": "/"}
+    _sessions[url, name] = {"cookies": [cookie]}
+
+
 def forget_sessions(url: str) -> None:
     """Forget those of an earlier server, whose port a new one has got."""
     for key in [key for key in _sessions if key[0] == url]:

@@ -9,6 +9,8 @@ from django.urls import clear_url_caches, path
 
 from ai_assistant.context.page import find_page
 from ai_assistant.modules.resolve import module_for
+from ai_assistant.render.html.transcript.stale import tables_shown
+from tests.tools.data.test_own_fields import Settings
 from tests.warehouse.models import Product, Supplier
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +41,7 @@ def _sites(settings):
     for site in (first, second):
         site.register(Product, AddingAdmin)
         site.register(Supplier)
+        site._registry[Settings] = admin.ModelAdmin(Settings, site)
     urls = ModuleType("urls_of_two_sites")
     urls.urlpatterns = [path("admin/", first.urls), path("second/", second.urls)]
     settings.ROOT_URLCONF = urls
@@ -70,3 +73,12 @@ def test_page(site, at, action, object_id, module):
 @pytest.mark.parametrize("site", ["admin", "second"])
 def test_start_page(site):
     assert module_for(find_page(f"/{site}/").info).id == "admin-index"
+
+
+def test_page_of_what_is_no_model():
+    """As that of django-constance: the socket of the page asks for its tables, too."""
+    found = find_page("/admin/warehouse/settings/")
+
+    assert found.model_admin is None
+    assert found.info.model_name == ""
+    assert tables_shown("/admin/warehouse/settings/") == frozenset()

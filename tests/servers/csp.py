@@ -29,3 +29,14 @@ def content_security_policy(get_response: GetResponse) -> GetResponse:
         return response
 
     return middleware
+
+
+def reported_policy(get_response: GetResponse) -> GetResponse:
+    """Let a strict policy tell what breaks it, and forbid nothing."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response["Content-Security-Policy-Report-Only"] = "default-src 'self'"
+        return response
+
+    return middleware

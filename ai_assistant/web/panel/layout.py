@@ -11,11 +11,8 @@ from django.http import HttpRequest, HttpResponse
 
 from ai_assistant import conf
 
-INSTALLED = (
-    "unfold",
-    "jazzmin",
-    "admin_interface",
-)  # apps, and names of their bridge sheets
+# Apps, and names of their bridge sheets.
+INSTALLED = ("unfold", "jazzmin", "admin_interface", "grappelli")
 SHEETS = (*INSTALLED, "none")
 
 

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.auditlog.models import Choice, Poll
 
 POLL = "host.poll"
+PAGES = ["/admin/auditlog/logentry/"]
 CASES = {
     "add": add(
         POLL,

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.constance.models import Choice, Poll
 
 POLL = "host.poll"
+PAGES = ["/admin/constance/config/"]
 CASES = {
     "add": add(
         POLL,

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.debug_toolbar.models import Choice, Poll
 
 POLL = "host.poll"
+FREE = ["#djShowToolBarButton"]  # its handle
 CASES = {
     "add": add(
         POLL,

@@ -8,5 +8,6 @@ SETTINGS = {
     "DEBUG_TOOLBAR_CONFIG": {
         "SHOW_TOOLBAR_CALLBACK": "builtins.bool",
         "IS_RUNNING_TESTS": False,
+        "SHOW_COLLAPSED": True,
     }
 }

@@ -1,7 +1,10 @@
+from django.contrib.auth import get_user_model
+
 from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.hijack.models import Choice, Poll
 
 POLL = "host.poll"
+PAGES = ["/admin/auth/user/"]
 CASES = {
     "add": add(
         POLL,
@@ -31,6 +34,7 @@ CASES = {
 
 
 def make() -> None:
+    get_user_model().objects.create_superuser("bob")
     for pk in (1, 2):
         poll = Poll.objects.create(pk=pk, title=f"A{pk}")
         Choice.objects.create(pk=pk, poll=poll, label="Yes")

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import act, add, bulk, change, delete
 from tests.hosts.packages.sites.import_export.models import Choice, Poll
 
 POLL = "host.poll"
+PAGES = ["/admin/host/poll/", "/admin/host/poll/import/"]
 CASES = {
     "add": add(
         POLL,

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.mptt.models import Genre, Song
 
 GENRE = "host.genre"
+PAGES = ["/admin/host/genre/"]
 CASES = {
     "add below": add(
         GENRE, {"name": "New", "parent": 2}, {"name": "New", "parent": "2"}

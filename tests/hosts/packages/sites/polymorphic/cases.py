@@ -4,6 +4,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.polymorphic.models import Art, Science, Step
 
 PROJECT, ART = "host.project", "host.art"
+PAGES = ["/admin/host/project/add/"]
 CASES = {
     "add a child": add(
         ART, {"topic": "New", "artist": "Ada"}, {"topic": "New", "artist": "Ada"}

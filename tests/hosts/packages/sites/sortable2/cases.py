@@ -4,6 +4,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.sortable2.models import Part, Recipe, Step
 
 STEP, RECIPE = "host.step", "host.recipe"
+PAGES = ["/admin/host/step/"]
 CASES = {
     "add": add(STEP, {"name": "New"}, {"name": "New"}),
     "change": change(STEP, 1, {"name": "B"}, {"name": "B"}),

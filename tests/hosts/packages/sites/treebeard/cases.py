@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.treebeard.models import Link, Topic
 
 TOPIC = "host.topic"
+PAGES = ["/admin/host/topic/"]
 CASES = {
     "add": add(TOPIC, {"name": "New"}, {"name": "New"}),
     "rename": change(TOPIC, 1, {"name": "B"}, {"name": "B"}),

@@ -2,6 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.unfold.models import Choice, Poll
 
 POLL = "host.poll"
+PAGES = ["/admin/host/poll/"]
 CASES = {
     "add": add(
         POLL,
