@@ -25,6 +25,8 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "change": ("undone",),
     "session": ("signed_out",),
     "settings": ("added", "changed", "deleted"),
+    "keys": ("rotated",),
+    "prompt": ("viewed", "sent"),
     "token": ("created", "revoked", "refused"),
     "conversation": ("deleted", "restored", "shared", "unshared", "read"),
     "conversations": ("purged",),

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.contrib.messages import WARNING
-from django.db.models import Model, QuerySet
+from django.db.models import F, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -22,6 +22,7 @@ from ai_assistant.admin.lists.decorated import (
     costs_of,
     duration_text,
     sees_costs,
+    sees_texts,
 )
 from ai_assistant.admin.lists.found import (
     MOST_FOUND,
@@ -72,20 +73,25 @@ class ConversationAdmin(ListedAdmin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Conversation | None:
-        """Name one without a title by its first question."""
+        """Name one by its title, or by its first question."""
         row: Conversation | None = super().get_object(request, object_id, from_field)
-        if row is not None and not row.title:
+        if row is not None and not row.title and sees_texts(request):
             keys = row.runs.order_by("created_at").values_list("pk", flat=True)[:1]
             row.asked = "".join(questions_of(list(keys)).values())
         return row
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
-        """Leave those of agents that were asked out of the list."""
-        rows: QuerySet[Conversation] = super().get_queryset(request)
+        """Leave those of agents that were asked out of the list; name each."""
+        rows: Any = super().get_queryset(request)
+        if sees_texts(request):
+            rows = rows.annotate(asked=F("title"))
         match = request.resolver_match
         name = (match.url_name if match else None) or ""
         is_list = name.endswith("_changelist")
-        return rows.filter(parent_call=None) if is_list else rows
+        found: QuerySet[Conversation] = (
+            rows.filter(parent_call=None) if is_list else rows
+        )
+        return found
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -116,13 +122,13 @@ class ConversationAdmin(ListedAdmin):
         for row in rows:
             row.run_count = counts[row.pk]
             row.last_state = str(labels.get(last.get(row.pk, ""), NOTHING))
-            row.asked = asked.get(first.get(row.pk), "")
+            row.asked = row.title or asked.get(first.get(row.pk), "")
             row.cost_usd = costs.get(row.pk)
 
     @admin.display(description=_("title"), ordering="title")
     def about(self, row: Any) -> str:
         """Return the title, or the first question of one that has none yet."""
-        return brief(row.title) if row.title else row.asked or gettext("empty")
+        return brief(row.asked) or gettext("empty")
 
     @admin.display(description=_("runs"))
     def runs_told(self, row: Any) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -61,7 +61,9 @@ class MemoryAdmin(VersionedAdmin):
         own = Q(owner=request.user.pk)
         if super().has_view_permission(request):
             own |= Q(owner=None)
-        return super().get_queryset(request).filter(own)
+        rows = super().get_queryset(request).filter(own)
+        found: QuerySet[Any] = rows.annotate(shown=F("text"))
+        return found
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the audience too, for who may choose it."""
@@ -111,6 +113,18 @@ class MemoryAdmin(VersionedAdmin):
             is_shared = obj.group_id or form.cleaned_data.get("for_everyone")
             obj.owner = None if may_share and is_shared else request.user
         super().save_model(request, obj, form, change)
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Keep the words of one's own out of Django's log, too."""
+        return super().log_addition(request, _unnamed(obj), message)
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        """Keep them out here as well."""
+        return super().log_change(request, _unnamed(obj), message)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep them out here as well."""
+        return super().log_deletions(request, [_unnamed(row) for row in queryset])
 
     def is_audited(self, obj: Any) -> bool:
         """Leave the words of one's own out: they are nobody else's."""
@@ -165,3 +179,9 @@ class MemoryAdmin(VersionedAdmin):
         is_on = conf.enabled() and bool(conf.get("MEMORY"))
         is_own = obj is None or getattr(obj, "owner_id", None) == request.user.pk
         return is_on and is_own and may_use(request.user)
+
+
+def _unnamed(row: Any) -> Any:
+    """Return a row that is named by its time, where it is one's own."""
+    row.shown = ""
+    return row

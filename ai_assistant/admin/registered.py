@@ -51,13 +51,14 @@ class HereForm(LookForm):
 
     def clean_user(self) -> Any:
         """Return the user: oneself, or another one for who may see what they are told."""
-        user = super().clean_user()
-        if user.pk != self.viewer.pk and not may_view_prompts(self.viewer):
+        is_own = self.cleaned_data["user"] == self.viewer.get_username()
+        # Said before anybody is looked for: it tells no names of users.
+        if not is_own and not may_view_prompts(self.viewer):
             raise forms.ValidationError(
                 _("For others you need the permission “%(permission)s”.")
                 % {"permission": "ai_assistant.view_prompts"}
             )
-        return user
+        return super().clean_user()
 
 
 def registered_view(model_admin: Any, request: HttpRequest) -> HttpResponse:

@@ -138,8 +138,11 @@ class RunAdmin(PromptPages, ListedAdmin):
         """Name a run by what was asked, for who may see that."""
         run: Run | None = super().get_object(request, object_id, from_field)
         if run is not None:
-            keys = [run.pk] if self._shows(request, run)["shows_texts"] else []
+            shows = self._shows(request, run)["shows_texts"]
+            keys = [run.pk] if shows else []
             run.asked = questions_of(keys).get(run.pk) or run_title(run)
+            if shows:
+                run.conversation.asked = run.conversation.title
         return run
 
     def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
@@ -159,7 +162,8 @@ class RunAdmin(PromptPages, ListedAdmin):
         rows = trace_rows(run)
         context["trace"] = timeline_entry(rows)
         if shows["shows_texts"] or shows["shows_arguments"] or shows["shows_costs"]:
-            context["steps"] = step_entries(rows)
+            names = shows["names_objects"]
+            context["steps"] = step_entries(rows, names_objects=names)
         if request.user.has_perm(VIEW_RUNS):
             context["hook_failures"] = hook_failures(run)
         return super().render_change_form(request, context, *args, **kwargs)
@@ -168,13 +172,15 @@ class RunAdmin(PromptPages, ListedAdmin):
         """Return which parts the user may see; of their own run what the panel shows."""
         is_own = _is_own(request, run)
         shows_calls = self._may_view(request, ToolCall)
+        shows_changes = self._may_view(request, ChangeSet)
         return {
             "shows_costs": self._may_view(request, UsageLedger),
             "shows_prompts": may_view_prompts(request.user),
             "shows_texts": is_own or self._may_view(request, Conversation),
             "shows_arguments": is_own or shows_calls,
             "shows_calls": shows_calls,
-            "shows_changes": self._may_view(request, ChangeSet),
+            "shows_changes": shows_changes,
+            "names_objects": is_own or shows_changes,
             "shows_audit": self._may_view(request, AuditEntry),
         }
 

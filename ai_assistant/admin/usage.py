@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -23,7 +24,7 @@ from ai_assistant.models import clock
 from ai_assistant.models.usage import VIEW_USAGE, Budget, UsageLedger
 from ai_assistant.render.html.reports.table import shown
 from ai_assistant.render.html.reports.usage import lately_called
-from ai_assistant.safety.budgets.fill import fills_of
+from ai_assistant.safety.budgets.fill import Fill, fills_of
 from ai_assistant.safety.budgets.texts import amount_words
 
 BUDGET_HELP = {
@@ -59,6 +60,16 @@ class BudgetAdmin(VersionedAdmin):
         used = ("used",) if sees_costs(request) else ()
         return ("whose", "window", "limit", *used, "changed")
 
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Let the rows of a page get what is used of them: all by the same queries."""
+        found = super().get_changelist_instance(request)
+        if sees_costs(request):
+            rows: list[Any] = list(found.result_list)
+            for row, fills in zip(rows, fills_of(rows, clock.now()), strict=True):
+                row.fills = fills
+            found.result_list = rows
+        return found
+
     def formfield_for_dbfield(
         self, db_field: Any, request: HttpRequest, **kwargs: Any
     ) -> Any:
@@ -78,12 +89,11 @@ class BudgetAdmin(VersionedAdmin):
         return amount_words(budget)
 
     @admin.display(description=gettext_lazy("used"))
-    def used(self, budget: Budget) -> str | SafeString:
+    def used(self, budget: Any) -> str | SafeString:
         """Return a bar of what is used now: of several users, of who has used most."""
-        fills = fills_of(budget, clock.now())
-        if not fills:
+        if not budget.fills:
             return NOTHING
-        fullest = max(fills, key=lambda fill: fill.share)
+        fullest: Fill = max(budget.fills, key=lambda fill: fill.share)
         share = shown("percent", fullest.share * 100)
         text = f"{share}, {fullest.user}" if fullest.user else share
         return format_html(

@@ -11,8 +11,10 @@ from django.core.exceptions import FieldError
 from django.db import DatabaseError
 
 from ai_assistant import conf
+from ai_assistant.changes.capture.files import place_of_old_files
 from ai_assistant.checks import TAG
 from ai_assistant.configuration.rows import refresh
+from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.management.doctor_models import (
     fallback_facts,
@@ -28,7 +30,7 @@ from ai_assistant.management.doctor_parts import (
     failed_hooks_in_words,
     hooks_in_words,
     idle_rules,
-    place_of_old_files,
+    problems_of_agents,
     problems_of_modules,
     profile_without_price,
     who_may_call,
@@ -172,6 +174,17 @@ def _modules() -> str:
     return ", ".join(module_ids())
 
 
+def _agents() -> str:
+    if problems := problems_of_agents():
+        raise DoctorProblem(
+            "doctor.agents",
+            f"Agents of the admin need a look: {' '.join(problems)}",
+            "Correct them in the admin's list of agents.",
+            blocks=False,
+        )
+    return ", ".join(agent.name for agent in registered_agents()) or "none"
+
+
 def _old_files() -> str:
     try:
         return place_of_old_files()
@@ -232,6 +245,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "budgets": _budgets,
     "policy": _policy,
     "modules at work": _modules,
+    "agents at work": _agents,
     "hooks at work": _hooks,
     "old files": _old_files,
     "access tokens": _tokens,

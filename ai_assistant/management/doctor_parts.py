@@ -1,26 +1,22 @@
 """Parts of the doctor's report: budgets, programs and the policy."""
 
 import asyncio
-import os
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-from django.core.files.storage import FileSystemStorage
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.models import Q
 
 from ai_assistant import conf
-from ai_assistant.changes.capture.files import backup_storage
 from ai_assistant.configuration.problems.modules import module_problems
+from ai_assistant.configuration.problems.stored import agent_problems, rule_problems
 from ai_assistant.engine.queries import failed_hooks
 from ai_assistant.exceptions import AssistantError, ImproperlyConfiguredAssistant
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
-from ai_assistant.models.policy import PolicyRule
 from ai_assistant.models.token import AccessToken
 from ai_assistant.models.usage import Budget
 from ai_assistant.modules.resolve import module_ids, registered_modules
@@ -30,10 +26,9 @@ from ai_assistant.providers.prices import has_prices, price_usd
 from ai_assistant.registry import registry
 from ai_assistant.safety.budgets.budgets import limits_money
 from ai_assistant.safety.identity.permissions import may_call
-from ai_assistant.safety.policy.policy import meant_by, site_rules, tool_verdict
+from ai_assistant.safety.policy.policy import site_rules, tool_verdict
 from ai_assistant.types import ToolDefinition, Verdict
 
-PROBE = "probe"  # the name of no file
 TOKENS = 1_000  # of which the price is asked, to see whether there is one
 
 
@@ -146,37 +141,19 @@ def failed_hooks_in_words() -> str:
 def idle_rules() -> list[str]:
     """Return the stored rules that match no tool or no module."""
     try:
-        modules = {"", *module_ids()}
-        rows = list(PolicyRule.objects.order_by("pk"))
+        return [f"{one.row.pk} ({one.row})" for one in rule_problems()]
     except DatabaseError:
         return []
-    return [
-        f"{row.pk} ({row})"
-        for row in rows
-        if not meant_by(row.tools, registry.tools()) or row.module not in modules
-    ]
+
+
+def problems_of_agents() -> list[str]:
+    """Return what is wrong with the agents that are kept in the admin."""
+    return [f"{one.row.name}: {one.text}" for one in agent_problems()]
 
 
 def problems_of_modules() -> list[str]:
     """Return what is wrong with the modules that are set up in the admin."""
     return [f"{one.row.name}: {one.text}" for one in module_problems()]
-
-
-def place_of_old_files() -> str:
-    """
-    Return where the old files of changes are kept. Raise what the storage raises.
-
-    Nothing is written: a folder would be that of who runs this, not of the site.
-    """
-    storage = backup_storage()
-    if not isinstance(storage, FileSystemStorage):
-        storage.exists(PROBE)
-        return type(storage).__name__
-    place = Path(storage.location)
-    folder = next(one for one in (place, *place.parents) if one.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(folder)
-    return str(place)
 
 
 def count_of_rules() -> str:

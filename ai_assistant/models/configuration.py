@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant import conf
-from ai_assistant.models.clock import DatabaseTimeField
+from ai_assistant.models.clock import DatabaseTimeField, time_text
 from ai_assistant.registry import registry
 from ai_assistant.types import COMMAND_CHARS, INSTRUCTION_CHARS, NAME, SKILL_CHARS
 
@@ -347,6 +347,8 @@ class Memory(ImportedRow):
     )
     created_at = DatabaseTimeField(_("created"), auto_now_add=True)
 
+    shown = ""  # the words of a person's own, on their page; see `__str__`
+
     objects = MemoryQuerySet.as_manager()
 
     class Meta:
@@ -355,7 +357,12 @@ class Memory(ImportedRow):
         ordering = ("-created_at", "-pk")
 
     def __str__(self) -> str:
-        return self.text
+        if self.owner_id is None:
+            return self.text
+        # Django draws and logs it for others too, as where the user is deleted.
+        return self.shown or gettext("Memory of %(time)s") % {
+            "time": time_text(self.created_at)
+        }
 
     def label_for(self, user_id: Any) -> str:
         """Return the label of its words for a user: `data`, unless they typed them."""

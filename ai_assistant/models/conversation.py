@@ -110,7 +110,8 @@ class Conversation(models.Model):
         default=0, editable=False
     )  # how many were made or taken back: a page sees that there is another
 
-    asked = ""  # the first question of one without a title, where a page has read it
+    # Its title or first question, on a page for who may know it; see `__str__`.
+    asked = ""
 
     objects = ConversationQuerySet.as_manager()
 
@@ -143,12 +144,10 @@ class Conversation(models.Model):
         )
 
     def __str__(self) -> str:
-        return (
-            self.title
-            or self.asked
-            or gettext("Conversation of %(time)s")
-            % {"time": time_text(self.created_at)}
-        )
+        # Django draws it for others too, as on the page that deletes the user.
+        return self.asked or gettext("Conversation of %(time)s") % {
+            "time": time_text(self.created_at)
+        }
 
     @property
     def open_link(self) -> Any:

@@ -438,4 +438,4 @@ class PromptText(models.Model):
         )
 
     def __str__(self) -> str:
-        return self.text[:80]
+        return self.digest  # the text is for those who may view prompts

@@ -106,6 +106,17 @@ class TestOwn:
 
         assert not Memory.objects.exists()
         assert not AuditEntry.objects.exists()
+        logged = LogEntry.objects.values_list("object_repr", flat=True)
+        assert len(logged) == 3
+        assert all(one.startswith("Memory of ") for one in logged)
+
+    def test_is_named_by_its_words_on_its_own_pages(self, client, ada):
+        memory = Memory.objects.create(owner=ada, author=ada, text="I am Ada.")
+        client.force_login(ada)
+
+        chosen = {"action": "delete_selected", "_selected_action": [memory.pk]}
+        pages = [client.get(delete(memory)), client.post(reverse(LIST), chosen)]
+        assert all("I am Ada." in page.content.decode() for page in pages)
 
     def test_is_exported(self, client, ada, bob):
         mine = Memory.objects.create(owner=ada, author=ada, text="Zürich.")

@@ -12,12 +12,15 @@ from django.urls import path, reverse
 from django.utils import timezone
 
 from ai_assistant.admin import ConversationAdmin
+from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.models import (
+    Agent,
     Budget,
     ChangeSet,
     Conversation,
     Interrupt,
     Module,
+    PolicyRule,
     Run,
     ToolCall,
 )
@@ -26,7 +29,7 @@ from ai_assistant.models.usage import UsageLedger
 pytestmark = pytest.mark.django_db
 
 PAGE = reverse("admin:app_list", args=["ai_assistant"])
-PARTS = ("models", "waiting", "usage", "failed", "changed")
+PARTS = ("models", "health", "waiting", "usage", "failed", "changed")
 
 
 @pytest.fixture
@@ -34,7 +37,9 @@ def staff(client):
     """Sign in a staff user with these permissions."""
 
     def sign_in(*codenames):
-        user = get_user_model().objects.create_user("grace", is_staff=True)
+        user, _new = get_user_model().objects.get_or_create(
+            username="grace", is_staff=True
+        )
         user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
         client.force_login(user)
         return client
@@ -52,16 +57,16 @@ class TestPermissions:
         assert parts_of(admin_client.get(PAGE)) == list(PARTS)
 
     @pytest.mark.parametrize(
-        ("codename", "part"),
+        ("codename", "parts"),
         [
-            ("view_profile", "models"),
-            ("view_usage", "usage"),
-            ("view_run", "failed"),
-            ("view_changeset", "changed"),
+            ("view_profile", {"models", "health"}),
+            ("view_usage", {"usage"}),
+            ("view_run", {"failed"}),
+            ("view_changeset", {"changed"}),
         ],
     )
-    def test_each_part_has_its_permission(self, staff, codename, part):
-        assert {*parts_of(staff(codename).get(PAGE))} == {"waiting", part}
+    def test_each_part_has_its_permission(self, staff, codename, parts):
+        assert {*parts_of(staff(codename).get(PAGE))} == {"waiting", *parts}
 
     def test_who_may_see_no_rows_gets_404(self, staff):
         assert staff("view_user").get(PAGE).status_code == 404
@@ -127,6 +132,52 @@ class TestParts:
 
         assert page.count("No page of this site fits “no.such”.") == 10
         assert "and 2 more" in page
+
+    def test_health_is_told_part_by_part(self, admin_client, settings, tmp_path):
+        def told():
+            parts = admin_client.get(PAGE).context["overview"]["health"]
+            bad = {str(part["label"]) for part in parts if part["is_bad"]}
+            return bad, [part["text"] for part in parts]
+
+        bad, (executor, layer, *_rest) = told()
+        assert bad == {"Executor"}
+        assert executor == "No process executes runs: the site is not served with ASGI."
+        assert layer == "InMemoryChannelLayer"
+
+        say_present("another|-|-|1|1")
+        assert told()[0] == set()
+        say_present("a third|-|-|1|1")
+        (tmp_path / "taken").write_text("")
+        settings.MEDIA_ROOT = str(tmp_path / "taken" / "media")
+        bad, (executor, *_rest) = told()
+        assert bad == {"Channel layer", "Storage"}
+        assert executor == "2 processes execute runs."
+
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
+        assert "It does not answer." in told()[1]
+
+    def test_rules_and_agents_that_have_broken_are_told_to_who_may_view_them(
+        self, staff
+    ):
+        PolicyRule.objects.create(tools="find_nothing", decision="deny")
+        PolicyRule.objects.create(tools="find_nothing_more", decision="deny")
+        PolicyRule.objects.filter(tools="find_nothing_more").update(tools="(")
+        agent = Agent.objects.create(name="writer", label="Writer", text="Write.")
+        Agent.objects.filter(pk=agent.pk).update(profile="gone")
+
+        def told(*codenames):
+            broken = staff(*codenames).get(PAGE).context["overview"]["broken"]
+            return [one["text"] for one in broken]
+
+        rules = told("view_policyrule")
+        assert rules[0] == (
+            "There is no tool “find_nothing” yet: the rule has no effect."
+        )
+        assert rules[1].startswith("Pattern “(” ")
+        assert told("view_agent") == [
+            "There is no profile “gone” any more. Choose another one."
+        ]
+        assert told("view_usage") == []
 
     def test_waiting_counts_mine_and_all(self, told, people, client):
         for name in ("ada", "bob", "bob"):

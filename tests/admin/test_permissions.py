@@ -17,6 +17,7 @@ from django.test import Client
 from django.urls import reverse
 
 from ai_assistant.admin.reports import PAGES
+from ai_assistant.configuration.profiles import keep_key
 from ai_assistant.configuration.transfer.kinds import kind_of, values_of
 from ai_assistant.models import (
     AccessToken,
@@ -36,6 +37,7 @@ from ai_assistant.models import (
 )
 from ai_assistant.models.configuration import Profile
 from ai_assistant.models.module import Module
+from ai_assistant.models.run import PromptText
 from tests.docs.blocks import page, section
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +65,12 @@ ONE = (
     "test",
 )  # of one row
 FILE = json.dumps({"version": 1, "instructions": []})
+# Pages that send something, with what they refuse only to who may send it.
+SENDS = {
+    "prompt": ("", {"path": "nowhere"}),
+    "first_run": ("?provider=openai", {"model": ""}),
+}
+KEY = "sk-canary-of-the-table-4b1f"
 
 
 def rows_of(heading):
@@ -129,10 +137,16 @@ class Rows:
             self._configure(model)
         self._keep_rows(
             Module.objects.create(name="unlike", pages="admin:auth_group_*"),
-            Profile.objects.create(name="spare", model="openai/gpt-5-mini"),
+            self._profile(),
             PolicyRule.objects.create(tools="mark_paid", decision="deny"),
             Budget.objects.create(scope="site", window="day", tokens=1),
         )
+
+    def _profile(self):
+        row = Profile(name="spare", model="openai/gpt-5-mini")
+        keep_key(row, KEY)
+        row.save()
+        return row
 
     def _keep(self, whose, name, conversation, user):
         run = conversation.runs.get()
@@ -186,10 +200,19 @@ def asked(client, rows, table, action, row):
     """Yield the responses to what the action sends, each a function."""
     if table == START:
         yield partial(client.get, reverse("admin:app_list", args=[APP]))
-        return
+    else:
+        yield from asked_of_table(client, rows, table, action, row)
+
+
+def asked_of_table(client, rows, table, action, row):
+    """Yield the same of the pages of a table."""
     name, key = f"admin:{APP}_{table}", getattr(row, "pk", None)
     if table == "report" and action != "list":
         yield partial(client.get, reverse(f"{name}_page", args=[action]))
+    elif action in SENDS:
+        query, data = SENDS[action]
+        yield partial(client.get, reverse(f"{name}_{action}") + query)
+        yield partial(client.post, reverse(f"{name}_{action}") + query, data)
     elif action in {"compare", "apply"}:
         file = SimpleUploadedFile("a.json", FILE.encode())
         data = {"file": file} if action == "compare" else {"text": FILE, "name": "a"}
@@ -240,6 +263,13 @@ def acted(client, table, action, row):
     return response.headers.get("Location", "").startswith(reverse("ai_assistant:undo"))
 
 
+def sent_to(sends):
+    """Return the responses; in none of them is the key of a profile."""
+    responses = [send() for send in sends]
+    assert not any(KEY in one.getvalue().decode() for one in responses)
+    return responses
+
+
 def may(client, rows, table, action, whose):
     """Return whether the user may do something with a row; nothing of it stays."""
     row = rows.of(table, whose)
@@ -247,7 +277,7 @@ def may(client, rows, table, action, whose):
         if row is not None and action in LIST_ACTIONS:
             done = {acted(client, table, action, row)}
         else:
-            sent = [send() for send in asked(client, rows, table, action, row)]
+            sent = sent_to(asked(client, rows, table, action, row))
             done = {is_allowed(response) for response in sent[:1]}
             if action == "list" and row is not None and True in done:
                 done = {row in sent[0].context["cl"].queryset}
@@ -319,3 +349,30 @@ def test_who_is_not_signed_in_or_no_staff_may_do_nothing(told, people):
         if may(client, rows, table, action, "other")
     ]
     assert allowed == []
+
+
+def test_page_that_deletes_a_user_tells_nothing_of_theirs(told, people, client):
+    run = told("ada").runs.get()
+    Memory.objects.create(owner=people["ada"], text="I was ill in May.")
+    PromptText.objects.create(
+        conversation=run.conversation, digest="d1", text="You are told a secret."
+    )
+    eva = get_user_model().objects.create_user("eva", is_staff=True)
+    codenames = ("view_user", "delete_user", "delete_conversation", "delete_memory")
+    eva.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client.force_login(eva)
+
+    there = reverse("admin:auth_user_delete", args=[people["ada"].pk])
+    page = client.get(there).content.decode()
+
+    assert "Conversation of " in page
+    assert "Memory of " in page
+    for words in ("Of ada", "I was ill", "You are told"):
+        assert words not in page
+
+
+def test_profiles_are_not_found_by_their_stored_key(admin_client):
+    there = reverse("admin:ai_assistant_profile_changelist")
+
+    for lookup in ("api_key_encrypted__startswith", "api_key_encrypted"):
+        assert admin_client.get(there, {lookup: "a"}).status_code == 400

@@ -84,16 +84,17 @@ class TestKey:
 
         admin_client.post(change_url(row), posted(label="Mine", api_key=CANARY))
         admin_client.post(change_url(row), posted(model="", api_key=CANARY))
+        addresses = admin_client.get("/assistant/api/").json()["addresses"]
         pages = [
             admin_client.get(path).content.decode()
             for path in (
+                *addresses.values(),
                 change_url(row),
                 LIST,
                 reverse("admin:ai_assistant_profile_history", args=[row.pk]),
-                reverse("ai_assistant:model"),
                 reverse("admin:app_list", args=["ai_assistant"]),
                 "/admin/",
-                "/assistant/api/registry/",
+                reverse("ai_assistant:model"),
             )
         ]
         dumped = StringIO()
@@ -106,6 +107,7 @@ class TestKey:
 
         assert "settings.changed" in AuditEntry.objects.values_list("action", flat=True)
         assert "API key" in " ".join(logged)
+        assert '"tools":' in pages[list(addresses).index("registry")]
         assert CANARY not in everything
         assert Profile.objects.get().api_key_encrypted not in " ".join(pages)
 

@@ -95,6 +95,8 @@ class TestHere:
         assert (page.context["here"] is not None) is is_shown
         needs = "For others you need the permission"
         assert (needs in page.content.decode()) is not is_shown
+        nobody = client.get(PAGE, {"user": "nobody", "path": GROUPS})
+        assert (needs in nobody.content.decode()) is not is_shown
 
 
 @pytest.mark.row("Y03")

@@ -8,6 +8,8 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,9 +23,12 @@ from ai_assistant.models import (
     Run,
     ToolCall,
     UsageLedger,
+    clock,
 )
 from ai_assistant.render.html.reports.query import ReportQuery
 from ai_assistant.render.html.reports.table import Column, Row, Table
+from ai_assistant.safety.budgets.budgets import Spender, used_amount
+from ai_assistant.safety.budgets.fill import fills_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("U07")]
 
@@ -307,6 +312,62 @@ class TestBudgets:
             ["bob, a month", "100.0"],
             ["ada, a month", "50.0"],
         ]
+
+    def test_each_is_as_full_as_what_counts_against_it(self, used):
+        UsageLedger.objects.update(usd=Decimal("0.5"), tokens=100)
+        sales, ada, now = Group.objects.get(), used["ada"], clock.now()
+        kinds = ({"scope": "site"}, {"scope": "group", "group": sales})
+        kinds += ({"scope": "user", "user": ada}, {"scope": "user"})
+        budgets = [
+            Budget(tokens=900, window=window, **kind)
+            for window in ("minute", "day", "month")
+            for kind in kinds
+        ]
+
+        found = fills_of(budgets, now)
+
+        for budget, fills in zip(budgets, found, strict=True):
+            each = budget.scope == "user" and not budget.user
+            for fill in fills:
+                user = used[fill.user] if each else ada
+                assert fill.used == used_amount(budget, Spender(user=user), now)
+        today = [fills[0].used.tokens for fills in found[4:8]]
+        assert today == [200, 100, 100, 100]
+
+    @pytest.mark.parametrize(
+        "address", [page("budgets"), reverse("admin:ai_assistant_budget_changelist")]
+    )
+    def test_queries_do_not_grow_with_budgets(
+        self, admin_client, used, settings, address
+    ):
+        def queries():
+            with CaptureQueriesContext(connection) as seen:
+                assert admin_client.get(address).status_code == 200
+            return len(seen)
+
+        def add(count):
+            for number in range(count):
+                of_one = {"scope": "user", "user": make_user(f"u{count}-{number}")}
+                group = Group.objects.create(name=f"Team {count} {number}")
+                for kind in (of_one, {"scope": "group", "group": group}):
+                    Budget.objects.create(window="day", tokens=1000, **kind)
+            for scope in ("site", "user"):
+                Budget.objects.create(scope=scope, window="day", usd=1)
+            settings.AI_ASSISTANT = {
+                **settings.AI_ASSISTANT,
+                "BUDGETS": [
+                    {"scope": "user", "window": "day", "user": "bob", "usd": 1}
+                    for _ in range(count)
+                ],
+            }
+
+        make_user = get_user_model().objects.create_user
+        add(1)
+        queries()  # what a process keeps
+        few = queries()
+        add(99)
+        # And what a process asks for every few seconds.
+        assert queries() <= few + 2
 
 
 class TestUndo:

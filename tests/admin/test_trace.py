@@ -107,7 +107,9 @@ def staff(client):
     """Sign in a staff user with these permissions of the app."""
 
     def sign_in(*codenames):
-        user = get_user_model().objects.create_user("grace", is_staff=True)
+        user, _new = get_user_model().objects.get_or_create(
+            username="grace", is_staff=True
+        )
         user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
         client.force_login(user)
         return client
@@ -202,9 +204,11 @@ class TestPage:
     def test_page_tells_no_arguments_and_links_no_calls_without_permission(
         self, run, staff
     ):
+        Conversation.objects.update(title="On the order")
         page = staff("view_run").get(page_of(run)).content.decode()
 
         assert "find_orders" in page
+        assert "On the order" not in page
         assert "of the order" not in page
         assert "/toolcall/" not in page
         assert "4711" not in page
@@ -262,9 +266,12 @@ class TestInterruptions:
         hooked = {"by": "guard", "approval": "It is dear.", "changed_by": ["tidy"]}
         run.calls.filter(name="delete_order").update(hooked=hooked)
 
+        Conversation.objects.update(title="On the order")
+
         client = staff("view_run", "view_conversation")
         page = client.get(page_of(run)).content.decode()
         assert "&lt;Oh&gt;" in page
+        assert "On the order" in page
         assert "The hook “guard” asked for an approval: It is dear." in page
         assert "The hook “tidy” changed its arguments." in page
 
@@ -299,6 +306,8 @@ class TestSteps:
             assert there in page
         assert f"{reverse('ai_assistant:undo')}?change={change.pk}" in page
         assert "of the order" not in page  # arguments are those of calls
+        client = staff("view_run", "view_conversation")
+        assert "Group: Staff" not in client.get(page_of(run)).content.decode()
 
     def test_child_unfolds_with_its_own_timeline(self, run, staff):
         call = run.calls.get(name="find_orders")

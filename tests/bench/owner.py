@@ -14,6 +14,7 @@ from tests.servers.prepared import prepare
 
 USERS, DAYS = 300, 365
 RUNS, CALLS, LEDGER = 100_000, 300_000, 1_000_000
+BUDGETS = 200  # of a user each
 ROUNDS = 3
 MOST_MS = 1000
 TRACE = "trace_of_50_steps_and_200_calls"
@@ -49,6 +50,7 @@ PAGES = {
     "list_changes": "changeset/",
     "list_changes_searched": "changeset/?q=bench7",
     "list_feedback": "feedback/",
+    "list_budgets": "budget/",
     "list_usage": "usageledger/",
     "list_usage_searched": "usageledger/?q=bench7",
     "list_usage_of_model": "usageledger/?model=model_1",
@@ -250,7 +252,13 @@ def write() -> None:
     )
     Budget.objects.create(scope="user", window="month", usd=100)
     Budget.objects.create(scope="site", window="month", usd=10000)
-    Budget.objects.create(scope="group", group=groups[0], window="month", usd=100)
+    Budget.objects.bulk_create(
+        [Budget(scope="group", group=one, window="month", usd=100) for one in groups]
+        + [
+            Budget(scope="user", user=one, window="month", usd=10)
+            for one in users.filter(pk__gte=first)[:BUDGETS]
+        ]
+    )
 
 
 def write_long_run() -> None:

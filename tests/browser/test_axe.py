@@ -1,12 +1,16 @@
 """Axe finds nothing in the panel and its launcher, in any state, light and dark."""
 
 from collections.abc import Iterator
+from itertools import groupby, product
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
+import ai_assistant
 from tests.browser import scenes
 from tests.browser.owner_pages import addresses
 from tests.browser.panel import Panel
@@ -40,6 +44,11 @@ FADED = """async () => {
   const fades = document.getAnimations().filter(ends);
   await Promise.allSettled(fades.map((one) => one.finished));
 }"""
+# As a browser names them.
+LANGUAGES = sorted(
+    folder.name.replace("_", "-")
+    for folder in (Path(ai_assistant.__file__).parent / "locale").iterdir()
+)
 SCENE_S = 30  # at most, on a busy machine
 # Of Django's own: its filters and their links, and its search.
 OF_DJANGO = ("#changelist-filter", "#changelist-search")
@@ -128,6 +137,23 @@ def test_axe_finds_nothing_on_the_owners_pages(
             with subtests.test(name, place=place):
                 tab.goto(path)
                 assert owner_faults(tab.page) == []
+        visitor.leave()
+
+
+@pytest.mark.timeout(60 * len(LANGUAGES))
+def test_axe_finds_nothing_on_them_in_any_language(
+    house: Theatre, owner_pages: dict[str, str], subtests: pytest.Subtests
+) -> None:
+    pairs = share(product(LANGUAGES, sorted(owner_pages.items())), every=48)
+    for language, shown in groupby(pairs, key=itemgetter(0)):
+        visitor = Visitor(house.browser, house.server.url, locale=language)
+        tab = visitor.tab()
+        for _language, (name, path) in shown:
+            with subtests.test(name, language=language):
+                tab.goto(path)
+                told = tab.page.locator("html").get_attribute("lang")
+                assert told == language.lower()
+                assert faults(tab.page, "#content", without=OF_DJANGO) == []
         visitor.leave()
 
 

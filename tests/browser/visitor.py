@@ -92,7 +92,7 @@ def sign_in(page: Page, url: str, name: str) -> None:
     page.fill("[name=username]", name)
     page.fill("[name=password]", name)
     page.click("[type=submit]")
-    page.wait_for_url(f"{url}/admin/")
+    page.wait_for_url(f"{url}/admin/", timeout=WAIT_S * 1000)
 
 
 def remember_session(url: str, name: str, key: str) -> None:

@@ -16,7 +16,7 @@ from ai_assistant.configuration.registered import KINDS
 from ai_assistant.engine.execution.presence import say_present
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError
-from ai_assistant.models import Conversation, Run
+from ai_assistant.models import Agent, Conversation, Run
 from ai_assistant.models.clock import Now
 from ai_assistant.models.module import Module
 from ai_assistant.registry import registry
@@ -601,6 +601,17 @@ class TestExecuting:
 
         assert code == 0
         assert [one.partition(":")[0] for one in found["problems"]] == ["doctor.apart"]
+
+
+@pytest.mark.django_db
+def test_agent_whose_profile_is_gone_is_told():
+    Agent.objects.create(name="writer", label="Writer", text="Write.")
+    Agent.objects.update(profile="gone")
+
+    _code, found = told()
+
+    (problem,) = [one for one in found["problems"] if "doctor.agents" in one]
+    assert "writer: There is no profile “gone” any more." in problem
 
 
 @pytest.mark.django_db

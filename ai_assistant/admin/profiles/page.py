@@ -121,6 +121,11 @@ class ProfileAdmin(FirstRunPages, VersionedAdmin):
             kwargs["widget"] = AdminTextInputWidget(attrs={"class": "vLargeTextField"})
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Refuse to find profiles by what their stored key looks like."""
+        is_key = lookup.partition("__")[0] == "api_key_encrypted"
+        return not is_key and super().lookup_allowed(lookup, value, request)
+
     @method_decorator(sensitive_post_parameters(SECRET))
     def changeform_view(
         self,

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 import secrets
 import tempfile
 import time
@@ -48,6 +49,23 @@ def backup_storage() -> Any:
         file_permissions_mode=0o600,
         directory_permissions_mode=0o700,
     )
+
+
+def place_of_old_files() -> str:
+    """
+    Return where the old files of changes are kept. Raise what the storage raises.
+
+    Nothing is written: a folder would be that of who runs this, not of the site.
+    """
+    storage = backup_storage()
+    if not isinstance(storage, FileSystemStorage):
+        storage.exists("probe")
+        return type(storage).__name__
+    place = Path(storage.location)
+    folder = next(one for one in (place, *place.parents) if one.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(folder)
+    return str(place)
 
 
 def store_content(content: Any, folder: str) -> str:

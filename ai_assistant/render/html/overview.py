@@ -1,5 +1,6 @@
 """What stands on the start page of the assistant in the admin."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.utils.http import urlencode
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
 from ai_assistant.configuration.problems.modules import module_problems
+from ai_assistant.configuration.problems.stored import agent_problems, rule_problems
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
@@ -20,6 +22,7 @@ from ai_assistant.modules.resolve import module_ids
 from ai_assistant.providers.base import OF_ROW
 from ai_assistant.providers.price_list import is_priced
 from ai_assistant.providers.readiness import missing_of
+from ai_assistant.render.html.health import health_entries
 from ai_assistant.render.html.transcript.entries import Entry
 from ai_assistant.safety.budgets.budgets import limits_money
 from ai_assistant.safety.identity.permissions import may_view_prompts
@@ -30,6 +33,7 @@ FAILED = (RunState.FAILED, RunState.NEEDS_REVIEW)
 
 def overview_entry(user: Any) -> Entry:
     """Return what `overview.html` draws for a user: each part by its own permission."""
+    refresh()
     today = timezone.localtime(clock.now()).replace(
         hour=0, minute=0, second=0, microsecond=0
     )
@@ -38,6 +42,7 @@ def overview_entry(user: Any) -> Entry:
         entry["profiles"] = _profiles()
         entry["can_test"] = user.is_superuser
         entry["sets_up"] = _sets_up(user)
+        entry["health"] = health_entries()
     if user.has_perm(VIEW_USAGE):
         entry["usage"] = _usage(today)
     if user.has_perm("ai_assistant.view_run"):
@@ -46,12 +51,12 @@ def overview_entry(user: Any) -> Entry:
         entry["changed"] = _changed(today)
     if user.has_perm("ai_assistant.view_module"):
         entry["modules"] = {"ids": module_ids(), "problems": module_problems()}
+    entry["broken"] = list(_broken(user))
     entry["shows_prompts"] = may_view_prompts(user)
     return entry
 
 
 def _profiles() -> list[Entry]:
-    refresh()
     needs_price = limits_money()
     return [
         {
@@ -70,6 +75,17 @@ def _sets_up(user: Any) -> bool:
     row = conf.profiles().get(DEFAULT, {}).get(OF_ROW)
     may = user.has_perm(f"ai_assistant.{'change' if row else 'add'}_profile")
     return bool(missing_of(DEFAULT)) and bool(may)
+
+
+def _broken(user: Any) -> Iterator[Entry]:
+    """Yield what is wrong by now with rules and agents that the user may view."""
+    kinds = {"policyrule": rule_problems, "agent": agent_problems}
+    for kind, problems in kinds.items():
+        if user.has_perm(f"ai_assistant.view_{kind}"):
+            page = f"admin:ai_assistant_{kind}_change"
+            yield from (
+                {"page": page, "row": p.row, "text": p.text} for p in problems()
+            )
 
 
 def _waiting(user: Any) -> Entry:

@@ -1,7 +1,10 @@
 """How full budgets are now, for those who set them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -9,13 +12,7 @@ from django.db.models import QuerySet, Sum
 
 from ai_assistant import conf
 from ai_assistant.models.usage import Budget, UsageLedger
-from ai_assistant.safety.budgets.budgets import (
-    Amount,
-    Spender,
-    budget_of_setting,
-    used_amount,
-    window,
-)
+from ai_assistant.safety.budgets.budgets import Amount, budget_of_setting, window
 
 FULLEST = 5  # users of a budget that each has for themselves
 
@@ -39,40 +36,100 @@ class Fill:
 
 def all_budgets() -> list[Budget]:
     """Return the budgets of the settings, which have no key, and the rows."""
-    name = get_user_model().USERNAME_FIELD
-    users = get_user_model()._default_manager
+    settings = conf.get("BUDGETS")
+    named = {setting.get("user") for setting in settings} - {None, ""}
+    own = {f"{get_user_model().USERNAME_FIELD}__in": named}
+    users = get_user_model()._default_manager.filter(**own) if named else ()
+    by_name = {user.get_username(): user for user in users}
     configured = [
-        budget_of_setting(setting, users.filter(**{name: setting.get("user")}).first())
-        for setting in conf.get("BUDGETS")
+        budget_of_setting(setting, by_name.get(setting.get("user")))
+        for setting in settings
     ]
     rows = Budget.objects.select_related("group", "user").order_by("scope", "pk")
     return [*configured, *rows]
 
 
-def fills_of(budget: Budget, now: datetime) -> list[Fill]:
+def fills_of(budgets: Iterable[Budget], now: datetime) -> list[list[Fill]]:
     """
-    Return how full a budget is: one, or those of the users who have used most.
+    Return how full each budget is: one, or those of the users who have used most.
 
-    None of a budget of one answer, which begins anew with each.
+    None of a budget of one answer, which begins anew with each. However many budgets
+    there are, each sum of a period is asked for once.
     """
-    if budget.scope == Budget.Scope.RUN:
-        return []
-    if budget.scope != Budget.Scope.USER or budget.user:
-        used = used_amount(budget, Spender(user=budget.user), now)
-        return [Fill(budget=budget, used=used)]
-    name = get_user_model().USERNAME_FIELD
-    counted: QuerySet[Any] = UsageLedger.objects.order_by().exclude(user=None)
-    if (since := window(budget.window, now).since) is not None:
-        counted = counted.filter(created_at__gte=since)
-    by = "-used_usd" if budget.tokens is None else "-used_tokens"
-    summed = counted.values(f"user__{name}").annotate(
-        used_tokens=Sum("tokens"), used_usd=Sum("usd")
-    )
-    return [
-        Fill(
-            budget=budget,
-            used=Amount(tokens=row["used_tokens"], usd=row["used_usd"]),
-            user=str(row[f"user__{name}"]),
+    every = list(budgets)
+    periods = {
+        kind: _Period(
+            [one for one in every if one.window == kind], window(kind, now).since
         )
-        for row in summed.order_by(by)[:FULLEST]
-    ]
+        for kind in {one.window for one in every}
+    }
+    return [periods[one.window].fills(one) for one in every]
+
+
+class _Period:
+    """What was used since the period of some budgets began, counted as against them."""
+
+    def __init__(self, budgets: list[Budget], since: datetime | None) -> None:
+        rows = UsageLedger.objects.order_by()
+        self._rows = rows if since is None else rows.filter(created_at__gte=since)
+        self._budgets = budgets
+        self._most: dict[str, list[tuple[str, Amount]]] = {}
+
+    def fills(self, budget: Budget) -> list[Fill]:
+        """Return how full one of the budgets is."""
+        if budget.scope == Budget.Scope.RUN:
+            return []
+        if budget.scope == Budget.Scope.USER and not budget.user:
+            by = "-used_usd" if budget.tokens is None else "-used_tokens"
+            return [
+                Fill(budget=budget, used=used, user=name)
+                for name, used in self._fullest(by)
+            ]
+        return [Fill(budget=budget, used=self._used(budget) or Amount())]
+
+    def _used(self, budget: Budget) -> Amount | None:
+        if budget.scope == Budget.Scope.USER and budget.user:
+            return self._of_users.get(budget.user.pk)
+        if budget.scope == Budget.Scope.GROUP:
+            return self._of_groups.get(_group_name(budget))
+        return self._of_site
+
+    @cached_property
+    def _of_site(self) -> Amount:
+        total = self._rows.aggregate(used_tokens=Sum("tokens"), used_usd=Sum("usd"))
+        return _amount(**total)
+
+    @cached_property
+    def _of_users(self) -> dict[Any, Amount]:
+        keys = {one.user.pk for one in self._budgets if one.user}
+        return _sums(self._rows.filter(user__in=keys), "user_id")
+
+    @cached_property
+    def _of_groups(self) -> dict[Any, Amount]:
+        groups = {_group_name(one) for one in self._budgets}
+        rows = self._rows.filter(user__groups__name__in=groups)
+        return _sums(rows, "user__groups__name")
+
+    def _fullest(self, by: str) -> list[tuple[str, Amount]]:
+        """Return the users who have used most, by tokens or by costs."""
+        if by not in self._most:
+            name = f"user__{get_user_model().USERNAME_FIELD}"
+            rows = _summed(self._rows.exclude(user=None), name).order_by(by)[:FULLEST]
+            self._most[by] = [(str(row.pop(name)), _amount(**row)) for row in rows]
+        return self._most[by]
+
+
+def _group_name(budget: Budget) -> str:
+    return budget.group.name if budget.group else ""
+
+
+def _summed(rows: QuerySet[UsageLedger], by: str) -> Any:
+    return rows.values(by).annotate(used_tokens=Sum("tokens"), used_usd=Sum("usd"))
+
+
+def _sums(rows: QuerySet[UsageLedger], by: str) -> dict[Any, Amount]:
+    return {row.pop(by): _amount(**row) for row in _summed(rows, by)}
+
+
+def _amount(*, used_tokens: int | None, used_usd: Decimal | None) -> Amount:
+    return Amount(tokens=used_tokens or 0, usd=used_usd or Decimal(0))

@@ -16,14 +16,12 @@ from ai_assistant.safety.budgets.fill import Fill, all_budgets, fills_of
 def budgets_table(*, site: str) -> Table:
     """Return each budget with what is used of it now; those of the settings too."""
     now = clock.now()
-    rows = []
-    for budget in all_budgets():
-        opens_at = window(budget.window, now).opens_at
-        found = fills_of(budget, now)
-        if found:
-            rows += [_row(budget, fill, opens_at, site) for fill in found]
-        else:
-            rows.append(_row(budget, None, opens_at, site))
+    budgets, nothing = all_budgets(), [None]
+    rows = [
+        _row(budget, fill, window(budget.window, now).opens_at, site)
+        for budget, fills in zip(budgets, fills_of(budgets, now), strict=True)
+        for fill in fills or nothing
+    ]
     return Table(
         name="budgets",
         title=_("Budgets"),

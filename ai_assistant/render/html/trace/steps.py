@@ -26,12 +26,12 @@ MOST_OBJECTS = 5  # of a change
 MOST_ROWS = 500
 
 
-def step_entries(rows: TraceRows) -> list[Entry]:
+def step_entries(rows: TraceRows, *, names_objects: bool) -> list[Entry]:
     """Return what `trace_step.html` draws of each model call of a run."""
     run = rows.run
     settled = UsageLedger.objects.filter(run=run, state=UsageLedger.State.SETTLED)
     took = {row.step_index: row for row in settled}
-    calls = _calls(rows)
+    calls = _calls(rows, _changed(run) if names_objects else {})
     return [
         {
             "step": step,
@@ -69,9 +69,11 @@ def _cut(text: str) -> str:
 # --- calls ---
 
 
-def _calls(rows: TraceRows) -> Mapping[int, list[Entry]]:
+def _calls(
+    rows: TraceRows, changed: Mapping[UUID, list[Entry]]
+) -> Mapping[int, list[Entry]]:
     """Return the calls of each step, in order, with all that belongs to them."""
-    asked, changed = _asked(rows), _changed(rows.run)
+    asked = _asked(rows)
     agents = {one.conversation.parent_call_id: one.pk for one in rows.children}
     found: dict[int, list[Entry]] = defaultdict(list)
     for call in rows.calls.get(rows.run.pk, []):
