@@ -116,13 +116,19 @@ class TestScripts:
     def test_ask_for_html_by_attributes_of_templates_alone(self):
         """What is fetched by hand is no HTML, or must outlive the page."""
         sources = {file: file.read_text() for file in SCRIPTS}
-        fetching = [file.name for file in SCRIPTS if "fetch(" in sources[file]]
+        by_hand = re.compile(r"fetch\(|XMLHttpRequest|sendBeacon|EventSource|\.ajax\(")
+        fetching = [file.name for file in SCRIPTS if by_hand.search(sources[file])]
+        made = [name for name, source in sources.items() if "aiaHx" in source]
         users = {
             file.name for file in SCRIPTS if FETCHING in imported(file, every=True)
         }
 
         assert fetching == [FETCHING.name]
+        assert made == []  # no script adds an attribute that asks
         assert users == {name for names in FETCHES.values() for name in names}
+
+    def test_what_applies_frames_stays_short(self):
+        assert len((FOLDER / "frames.js").read_text().splitlines()) <= 130
 
     @pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.name)
     def test_evaluate_nothing(self, file):
