@@ -322,7 +322,8 @@ class ApiViewSet(ApiView, GenericViewSet[Any]):
     def _filter_fields(self) -> list[tuple[str, Field]]:
         """Return the fields of all sets of filters, by the names of their parameters."""
         found: list[tuple[str, Field]] = []
-        rows = self.get_queryset() if self.queryset is None else self.queryset
+        own: Any = getattr(self, "queryset", None)
+        rows = self.get_queryset() if own is None else own
         for backend in (kind() for kind in self.filter_backends):
             make: Any = getattr(backend, "get_filterset", None)
             made = make(self.request, rows, self) if make else None

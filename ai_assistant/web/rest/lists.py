@@ -95,7 +95,7 @@ def names_of(name: str, field: forms.Field) -> set[str]:
     widget: Any = field.widget
     if hasattr(widget, "suffixed"):  # of django-filter: a range, for example
         return {widget.suffixed(name, suffix) for suffix in widget.suffixes}
-    if isinstance(widget, forms.MultiWidget):
+    if hasattr(widget, "widgets_names"):  # of Django, for several inputs
         return {name + suffix for suffix in widget.widgets_names}
     return {name}
 

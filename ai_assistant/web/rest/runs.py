@@ -361,8 +361,9 @@ def answer_started(view: ApiView, started: Started) -> Response:
     if queued is not None:
         address = api_reverse("queue-list", queued.conversation_id)
         return view.answer_with(QueuedSerializer, queued, 202, address)
-    is_run = isinstance(view, RunViewSet)
-    rows = view.get_queryset() if is_run else told_runs(user_key(view.request))
+    rows = told_runs(user_key(view.request))
+    if isinstance(view, RunViewSet):
+        rows = view.get_queryset()
     run = get_or_404(rows, started.run_id)
     status = 201 if started.is_new else 200
     address = api_reverse("runs-detail", run.pk)

@@ -5,7 +5,6 @@ import sys
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 
 from ai_assistant.models.conversation import Conversation, QueuedMessage
 from ai_assistant.models.run import Run
@@ -172,8 +171,7 @@ def paths_of(response) -> list[str]:
 
 
 def told_runs(ada, method="get") -> dict:
-    told = ada.get("schema/").json()["paths"]["/runs/"][method]
-    return told
+    return ada.get("schema/").json()["paths"]["/runs/"][method]
 
 
 class TestPermissions:
@@ -201,7 +199,8 @@ class TestPermissions:
         ada = program()
         ada.start("Later", conversation=str(run.conversation_id))
         ids = {
-            **{"run": run.pk, "conversation": run.conversation_id},
+            "run": run.pk,
+            "conversation": run.conversation_id,
             "message": run.messages.get().pk,
             "queued": QueuedMessage.objects.get().pk,
         }
@@ -330,7 +329,7 @@ class TestCallers:
         self, override, browser, caplog
     ):
         override(FOREIGN)
-        client: Client = browser("ada")
+        client = browser("ada")
         client.raise_request_exception = False
 
         answer = client.post(f"{API}runs/", {"text": "Hello"}, "application/json")
