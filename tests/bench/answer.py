@@ -58,7 +58,7 @@ def watched_answer(
     panel.ask("[[script:long]]")
     panel.wait_words(5)
     typed = _type_until_done(panel)
-    panel.wait_done(seconds=120)
+    panel.wait_done()
     thread = task_ms(debugger) - before
     seen: dict[str, Any] = panel.page.evaluate("window.benchSeen")
     begin = max(model.log(), key=lambda row: row["chunks"])["first_byte"]

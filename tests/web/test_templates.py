@@ -96,6 +96,13 @@ class TestEveryTemplate:
                     assert not re.search(r"^\s*(js|javascript):", value or "")
                     assert "[" not in (value or "") or not key.endswith("trigger")
 
+    def test_no_template_asks_for_what_has_to_be_evaluated(self):
+        """As written: also what is drawn for some values alone, and whole pages."""
+        code = re.compile(r"""hx-on|=["']\s*(js|javascript):|hx-trigger=["'][^"']*\[""")
+        sources = {file.name: file.read_text() for file in FOLDER.rglob("*.html")}
+
+        assert [name for name, text in sources.items() if code.search(text)] == []
+
     @pytest.mark.parametrize("name", FRAGMENTS)
     def test_every_template_escapes_every_field(self, name):
         html = draw(name, **samples.context(HOSTILE))

@@ -30,7 +30,8 @@ const fade = (block, length) => {
     // What only parts elements, as the rows of a table, is no text to wrap.
     if (seen > length && text.data.trim()) fresh.push(text);
   }
-  if (fresh.length > 40) return; // an answer that is drawn anew is not new
+  // What is drawn anew is not new; and at that pace it would fade without end.
+  if (seen - length > 100) return;
   for (const text of fresh) {
     const span = document.createElement("span");
     span.className = "aia-in";

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 from typing import IO, Any, ClassVar, TypeVar, cast
 
 from asgiref.sync import async_to_sync
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Model, QuerySet
 from django.forms import Field
 from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication
@@ -23,18 +25,25 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from ai_assistant import conf
+from ai_assistant.engine.queries import get_or_404
 from ai_assistant.exceptions import Refused
 from ai_assistant.models.token import AccessToken
 from ai_assistant.request_context import to_the_end
 from ai_assistant.types import UserKey
 from ai_assistant.web.principal import Caller, authenticate
-from ai_assistant.web.problems import CHALLENGE
+from ai_assistant.web.problems import CHALLENGE, CONTENT_TYPE
 from ai_assistant.web.rest.errors import problem_answer
-from ai_assistant.web.rest.lists import FilterBackend, SignedCursorPagination
+from ai_assistant.web.rest.lists import (
+    FilterBackend,
+    SignedCursorPagination,
+    names_of,
+    ordering_of,
+)
 from ai_assistant.web.rest.serializers import Body
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 Scope = AccessToken.Scope
 
@@ -89,6 +98,7 @@ class WriteThrottle(CallerThrottle):
         return super().get_cache_key(request, view)
 
 
+SEVERAL = "allow_multiple_selected"  # what Django's widgets say of themselves
 BYTES_A_CHARACTER = 12  # as two \u escapes
 BYTES_BESIDE = 64 * 1024  # of a body, for all but its text
 
@@ -181,7 +191,7 @@ class ApiView(APIView):
 
     def operation_of(self, method: str) -> Operation:
         """Return what the action for `method` takes and answers, also if overridden."""
-        name = getattr(self, "action", None) or method.lower()
+        name = getattr(self, "action", None) or method.lower().replace("head", "get")
         for kind in type(self).__mro__:
             if declared := getattr(vars(kind).get(name), "operation", None):
                 return cast("Operation", declared)
@@ -200,7 +210,7 @@ class ApiView(APIView):
         for name in parameters:
             if name not in known_names:
                 raise _unknown(name, known_names)
-            if len(parameters.getlist(name)) > 1:
+            if len(parameters.getlist(name)) > 1 and not self.takes_several(name):
                 raise ValidationError({name: [_("it is given twice")]})
             if not parameters[name]:
                 raise ValidationError(
@@ -212,6 +222,10 @@ class ApiView(APIView):
         query = self.operation_of(str(self.request.method)).query
         return set(query().fields) if query else set()  # type: ignore[attr-defined]
 
+    def takes_several(self, name: str) -> bool:
+        """Return whether a parameter may be there more than once."""
+        return False
+
     def read_query(self) -> dict[str, Any]:
         """Return the parameters that are no filters. Raise ValidationError."""
         query = self.operation_of("get").query
@@ -222,9 +236,41 @@ class ApiView(APIView):
         body = self.operation_of(str(self.request.method)).body
         return _validated(body, self.request.data)
 
+    def serializer_of(self, kind: Any) -> Any:
+        """Return `kind`, or the class derived from it that the view names in its place."""
+        own = getattr(self, "serializer_class", None)
+        if own is not None and isinstance(self, GenericViewSet):
+            own = self.get_serializer_class()
+        return own if own is not None and issubclass(own, kind) else kind
+
+    def answer_with(
+        self, kind: Any, row: Any, status: int = 200, location: str = ""
+    ) -> Response:
+        """Return the answer with a row, as `serializer_of` tells it."""
+        context = {"request": self.request, "view": self}
+        payload = self.serializer_of(kind)(row, context=context).data
+        headers = {"Location": location} if location else None
+        return Response(payload, status, headers=headers)
+
+    def own_row(self, rows: "QuerySet[M]", key: Any) -> M:
+        """Return a row, if the permissions of the view let it be acted on."""
+        row = get_or_404(rows, key)
+        self.check_object_permissions(self.request, row)
+        return row
+
     def get_exception_handler(self) -> Callable[[Exception, Any], Response]:
         """Return the assistant's handler, whatever the site has for its own API."""
         return problem_answer
+
+    def finalize_response(
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Return the response; a problem is JSON, however the view writes answers."""
+        final: Any = super().finalize_response(request, response, *args, **kwargs)
+        if getattr(final, "content_type", None) == CONTENT_TYPE:
+            final.accepted_renderer = AnswerRenderer()
+            final.accepted_media_type = AnswerRenderer.media_type
+        return final
 
 
 class NoSchemaView(ApiView):
@@ -248,6 +294,11 @@ class ApiViewSet(ApiView, GenericViewSet[Any]):
     lookup_value_converter = "uuid"
     ordering: ClassVar[tuple[str, ...]] = ("-created_at", "-pk")
 
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the rows; in the order of the view, unless a filter orders them."""
+        rows = super().filter_queryset(queryset)
+        return rows if rows.query.order_by else rows.order_by(*ordering_of(self))
+
     def known_parameters(self) -> set[str]:
         """Return the names of filters and pages too, if the action answers a list."""
         names = super().known_parameters()
@@ -259,8 +310,27 @@ class ApiViewSet(ApiView, GenericViewSet[Any]):
         for part in parts:
             tell = getattr(part, "get_schema_operation_parameters", None)
             names |= {parameter["name"] for parameter in tell(self)} if tell else set()
-        filters = getattr(self, "filterset_class", None)
-        return names | set(filters.base_filters if filters else ())
+        return names.union(
+            *(names_of(name, one) for name, one in self._filter_fields())
+        )
+
+    def takes_several(self, name: str) -> bool:
+        """Return whether a filter takes several values of that name."""
+        field: Any = dict(self._filter_fields()).get(name)
+        return bool(getattr(getattr(field, "widget", None), SEVERAL, False))
+
+    def _filter_fields(self) -> list[tuple[str, Field]]:
+        """Return the fields of all sets of filters, by the names of their parameters."""
+        found: list[tuple[str, Field]] = []
+        own: Any = getattr(self, "queryset", None)
+        rows = self.get_queryset() if own is None else own
+        for backend in (kind() for kind in self.filter_backends):
+            make: Any = getattr(backend, "get_filterset", None)
+            made = make(self.request, rows, self) if make else None
+            if made is not None:
+                fields = made.form.fields.items()
+                found += [(made.form.add_prefix(name), one) for name, one in fields]
+        return found
 
 
 def _validated(kind: Any, data: Any) -> dict[str, Any]:
@@ -279,8 +349,13 @@ def _unknown(name: str, known_names: set[str]) -> Refused:
 
 
 def caller_of(request: Request) -> Caller:
-    """Return who calls."""
-    return cast("Caller", request.auth)
+    """Return who calls. Raise ImproperlyConfigured if an authentication does not say."""
+    if not isinstance(request.auth, Caller):
+        raise ImproperlyConfigured(
+            "Each of authentication_classes must return a Caller beside the user: "
+            "derive it from ai_assistant.web.rest.base.CallerAuthentication."
+        )
+    return request.auth
 
 
 def user_key(request: Request) -> UserKey:

@@ -141,8 +141,8 @@ class ConversationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     )
     def partial_update(self, request: Request, id: Any) -> Response:
         """Rename a conversation."""
-        title = self.read_body()["title"]
-        carry_out(rename(user_key(request), id, title))
+        title, row = self.read_body()["title"], self.get_object()
+        carry_out(rename(user_key(request), row.pk, title))
         return self.retrieve(request)
 
     @operation(
@@ -157,8 +157,8 @@ class ConversationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         Its messages, runs, calls and images of changes go with it, so that what it
         changed cannot be undone any more. Its usage and the audit log are kept.
         """
-        ip = caller_of(request).stamp.ip
-        carry_out(delete(user_key(request), id, ip, for_good=True))
+        row, ip = self.get_object(), caller_of(request).stamp.ip
+        carry_out(delete(user_key(request), row.pk, ip, for_good=True))
         return Response(status=204)
 
 

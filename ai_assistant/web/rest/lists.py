@@ -90,9 +90,24 @@ CharFilter = filters.CharFilter
 ChoiceFilter = filters.ChoiceFilter
 
 
+def names_of(name: str, field: forms.Field) -> set[str]:
+    """Return the names of the parameters that the field of a filter reads."""
+    widget: Any = field.widget
+    if hasattr(widget, "suffixed"):  # of django-filter: a range, for example
+        return {widget.suffixed(name, suffix) for suffix in widget.suffixes}
+    if hasattr(widget, "widgets_names"):  # of Django, for several inputs
+        return {name + suffix for suffix in widget.widgets_names}
+    return {name}
+
+
+def ordering_of(view: Any) -> tuple[str, ...]:
+    """Return the ordering of a view, of which DRF takes a text too."""
+    return (view.ordering,) if isinstance(view.ordering, str) else tuple(view.ordering)
+
+
 class SignedCursorPagination(CursorPagination):
     """
-    Pages in the `ordering` of the view, whose last field orders equal rows.
+    Pages in the order of the rows.
 
     Cursors are signed: what this server has not made never reaches a query.
     """
@@ -105,8 +120,10 @@ class SignedCursorPagination(CursorPagination):
     page_size_query_description = "How many rows a page has."
 
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> Any:
-        """Return the ordering of the view."""
-        return tuple(view.ordering)
+        """Return that of a filter, else of the view; its last field orders equal rows."""
+        ordering = tuple(queryset.query.order_by) or ordering_of(view)
+        is_whole = ordering[-1].lstrip("-") in ("pk", queryset.model._meta.pk.name)
+        return ordering if is_whole else (*ordering, "pk")
 
     def get_page_size(self, request: Request) -> int:
         """Return the size that was asked for. Raise ValidationError."""

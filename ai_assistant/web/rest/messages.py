@@ -15,6 +15,7 @@ from ai_assistant.engine.queries import (
     get_or_404,
     messages,
     queued_messages,
+    runs,
 )
 from ai_assistant.engine.service import (
     SendNowRequest,
@@ -110,8 +111,8 @@ class RunSteerView(ApiView):
         ends before, it is the next message of the queue.
         """
         body, key = self.read_body(), read_key(request)
-        started = steer(caller_of(request), id, body["text"], key)
-        return answer_started(user_key(request), started)
+        run = self.own_row(runs(user_key(request)), id)
+        return answer_started(self, steer(caller_of(request), run, body["text"], key))
 
 
 class MessageEditView(ApiView):
@@ -134,11 +135,10 @@ class MessageEditView(ApiView):
         """
         body, key = self.read_body(), read_key(request)
         own = messages(user_key(request))
-        message = get_or_404(own.filter(pk__in=Message.objects.questions()), id)
+        message = self.own_row(own.filter(pk__in=Message.objects.questions()), id)
         version = version_of(caller_of(request), message.run_id, key)
         submission = edited_submission(version, body["text"])
-        started = start_version(caller_of(request), submission)
-        return answer_started(user_key(request), started)
+        return answer_started(self, start_version(caller_of(request), submission))
 
 
 class MessageUndoView(ApiView):
@@ -156,9 +156,9 @@ class MessageUndoView(ApiView):
         The model is told the messages themselves again. Nothing of them is lost, and
         the summary stays, with the state `undone`.
         """
-        carry_out(undo_summary(user_key(request), id))
         own = messages(user_key(request)).select_related("run")
-        return Response(MessageSerializer(get_or_404(own, id)).data)
+        carry_out(undo_summary(user_key(request), self.own_row(own, id).pk))
+        return self.answer_with(MessageSerializer, get_or_404(own, id))
 
 
 class RunRegenerateView(ApiView):
@@ -175,10 +175,10 @@ class RunRegenerateView(ApiView):
     def post(self, request: Request, id: UUID) -> Response:
         """Ask the question of an ended run again, beside it (the same `after`)."""
         body, key = self.read_body(), read_key(request)
-        version = version_of(caller_of(request), id, key)
+        run = self.own_row(runs(user_key(request)), id)
+        version = version_of(caller_of(request), run.pk, key)
         submission = regenerate_submission(version, **body)
-        started = start_version(caller_of(request), submission)
-        return answer_started(user_key(request), started)
+        return answer_started(self, start_version(caller_of(request), submission))
 
 
 class RunShowView(ApiView):
@@ -189,9 +189,9 @@ class RunShowView(ApiView):
     )
     def post(self, request: Request, id: UUID) -> Response:
         """Show the branch through a run: the next message goes on from its end."""
-        carry_out(switch(user_key(request), id))
-        run = get_or_404(told_runs(user_key(request)), id)
-        return Response(RunSerializer(run).data)
+        own = told_runs(user_key(request))
+        carry_out(switch(user_key(request), self.own_row(own, id).pk))
+        return self.answer_with(RunSerializer, get_or_404(own, id))
 
 
 class QueueViewSet(ListModelMixin, ApiViewSet):
@@ -211,6 +211,12 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
         rows = conversations(user_key(self.request))
         return queued_messages(get_or_404(rows, self.kwargs["id"]).pk)
 
+    def check_row(self, message: UUID) -> None:
+        """Ask the permissions of the view for a message, if it is waiting still."""
+        row: Any = self.get_queryset().filter(pk=message).first()
+        if row is not None:
+            self.check_object_permissions(self.request, row)
+
     @operation(
         id="queue_add",
         body=QueueBody,
@@ -226,11 +232,12 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
         """Add a message: 202. Where nothing is under way it starts a run at once: 201."""
         fields = {**self.read_body(), "conversation": id}
         started = start(caller_of(request), fields, read_key(request))
-        return answer_started(user_key(request), started)
+        return answer_started(self, started)
 
     @operation(id="queue_drop", answers={204: None}, problems=("not_found", "sent"))
     def destroy(self, request: Request, id: UUID, message: UUID) -> Response:
         """Drop a waiting message."""
+        self.check_row(message)
         carry_out(drop_queued(user_key(request), id, message))
         return Response(status=204)
 
@@ -244,9 +251,10 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
     def partial_update(self, request: Request, id: UUID, message: UUID) -> Response:
         """Move a waiting message, at most to either end of the queue."""
         by = self.read_body()["by"]
+        self.check_row(message)
         carry_out(move_queued(user_key(request), id, message, by))
         moved: Any = get_or_404(self.get_queryset(), message)  # or it is sent by now
-        return Response(QueuedSerializer(moved).data)
+        return self.answer_with(QueuedSerializer, moved)
 
     @operation(
         id="queue_send",
@@ -256,6 +264,7 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
     @action(detail=True, methods=["post"])
     def send(self, request: Request, id: UUID, message: UUID) -> Response:
         """Send a waiting message now: to the run under way, or in a run of its own."""
+        self.check_row(message)
         return self._sent(request, id, message)
 
     @operation(
@@ -281,4 +290,4 @@ class QueueViewSet(ListModelMixin, ApiViewSet):
         rows: Any = self.get_queryset()
         queued = rows.filter(pk=accepted.queued).first() if accepted.queued else None
         started = Started(run_id=accepted.run_id, is_new=accepted.is_new, queued=queued)
-        return answer_started(user_key(request), started)
+        return answer_started(self, started)

@@ -71,14 +71,8 @@ class RunSerializer(ReadModelSerializer):
         model = Run
         fields = (
             *("id", "conversation", "kind", "continues", "after", "wish", "state"),
-            *(
-                "is_final",
-                "waits_for_person",
-                "stop_requested",
-                "error_code",
-                "error_text",
-                "opens_at",
-            ),
+            *("is_final", "waits_for_person", "stop_requested"),
+            *("error_code", "error_text", "opens_at"),
             *("last_event", "page_path", "page_title", "module", "profile"),
             *("fallback", "fallback_code", "agent", "look_only", "door", "rating"),
             *("context_rounds", "root"),
@@ -259,11 +253,6 @@ class RunFilter(lists.FilterSet):
     created_after = lists.MomentFilter("created_at", "gt")
     root = lists.UUIDFilter(help_text="Those of agents that work for this run.")
 
-    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        """Leave those of agents out, unless they are asked for."""
-        found: QuerySet[Run] = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["root"] else found.filter(root=None)
-
 
 class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     """The own runs, the newest first."""
@@ -273,7 +262,10 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     filterset_class = RunFilter
 
     def get_queryset(self) -> QuerySet[Run]:
-        return told_runs(user_key(self.request))
+        """Return the runs; a list leaves those of agents out, unless it asks for them."""
+        rows = told_runs(user_key(self.request))
+        is_all = self.action != "list" or "root" in self.request.query_params
+        return rows if is_all else rows.filter(root=None)
 
     @operation(
         id="runs_start",
@@ -298,7 +290,7 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         then answers 200 with the run once it is started.
         """
         body, key = self.read_body(), read_key(request)
-        return answer_started(user_key(request), start(caller_of(request), body, key))
+        return answer_started(self, start(caller_of(request), body, key))
 
     @operation(answers={200: RunSerializer}, problems=("not_found",))
     @action(detail=True, methods=["post"])
@@ -309,7 +301,7 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         Answers at once; `is_final` says whether the run has ended already. A run that
         has ended stays as it is.
         """
-        carry_out(stop(user_key(request), id))
+        carry_out(stop(user_key(request), self.get_object().pk))
         return self.retrieve(request)
 
     @operation(
@@ -326,10 +318,8 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         same `after`); one that was stopped or limited is asked to go on. The answer is a
         new run that `continues` it.
         """
-        key = read_key(request)
-        return answer_started(
-            user_key(request), start_again(caller_of(request), id, key)
-        )
+        key, run = read_key(request), self.get_object()
+        return answer_started(self, start_again(caller_of(request), run.pk, key))
 
     @operation(answers={200: PromptsSerializer}, problems=("not_found",))
     @action(detail=True)
@@ -365,16 +355,19 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         return Response(EventsSerializer(page, context=context).data)
 
 
-def answer_started(user_id: UserKey, started: Started) -> Response:
+def answer_started(view: ApiView, started: Started) -> Response:
     """Return the answer with the run, or with the message that waits for one."""
-    if started.queued is not None:
-        payload = QueuedSerializer(started.queued).data
-        address = api_reverse("queue-list", started.queued.conversation_id)
-        return Response(payload, 202, headers={"Location": address})
-    run = get_or_404(told_runs(user_id), started.run_id)
-    address = api_reverse("runs-detail", run.pk)
+    queued = started.queued
+    if queued is not None:
+        address = api_reverse("queue-list", queued.conversation_id)
+        return view.answer_with(QueuedSerializer, queued, 202, address)
+    rows = told_runs(user_key(view.request))
+    if isinstance(view, RunViewSet):
+        rows = view.get_queryset()
+    run = get_or_404(rows, started.run_id)
     status = 201 if started.is_new else 200
-    return Response(RunSerializer(run).data, status, headers={"Location": address})
+    address = api_reverse("runs-detail", run.pk)
+    return view.answer_with(RunSerializer, run, status, address)
 
 
 class NextPromptView(ApiView):

@@ -24,6 +24,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 
 from ai_assistant import __version__, conf
 from ai_assistant.web.problems import CONTENT_TYPE, STATUS
@@ -150,7 +151,8 @@ class ApiSchema(AutoSchema):
         content = {"schema": self.resolve_serializer(operation.body, direction).ref}
         if operation.example:
             content["examples"] = {"Example": {"value": dict(operation.example)}}
-        return {"required": True, "content": {JSON: content}}
+        kinds = [parser.media_type for parser in self.view.parser_classes]
+        return {"required": True, "content": dict.fromkeys(kinds, content)}
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         """Return the schema; of a body it takes no other fields."""
@@ -162,16 +164,19 @@ class ApiSchema(AutoSchema):
     def get_response_serializers(self) -> dict[Any, Any]:
         """Return the answers, and the problems by their status."""
         answers = self.operation.answers or {200: self._get_serializer()}
+        renderers = self.view.get_renderers()
+        kinds = [one.media_type for one in renderers if one.format != "api"]
         codes = defaultdict(set)
         for code in self._codes():
             status = LIMITED if code == "limited" else STATUS.get(code, 400)
             codes[status].add(f"`{code}`")
         return {
             **{
-                (status, JSON): OpenApiResponse(
-                    serializer, description=_about(serializer)
+                (status, kind): OpenApiResponse(
+                    self._own(serializer), description=_about(serializer)
                 )
                 for status, serializer in answers.items()
+                for kind in kinds
             },
             **{
                 (status, CONTENT_TYPE): OpenApiResponse(
@@ -180,6 +185,11 @@ class ApiSchema(AutoSchema):
                 for status, names in sorted(codes.items())
             },
         }
+
+    def _own(self, answer: Any) -> Any:
+        """Return the class that the view has in place of that of the operation."""
+        is_class = inspect.isclass(answer) and issubclass(answer, BaseSerializer)
+        return self.view.serializer_of(answer) if is_class else answer
 
     def _codes(self) -> Iterable[str]:
         operation = self.operation

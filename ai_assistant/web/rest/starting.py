@@ -15,7 +15,6 @@ from ai_assistant.engine.queries import (
     get_or_404,
     messages,
     queued_message,
-    runs,
 )
 from ai_assistant.engine.service import (
     SentPage,
@@ -116,14 +115,13 @@ def start_again(caller: Caller, run_id: UUID, key: str) -> Started:
     return Started(run_id=run.pk, is_new=accepted.is_new)
 
 
-def steer(caller: Caller, run_id: UUID, text: str, key: str) -> Started:
+def steer(caller: Caller, run: Run, text: str, key: str) -> Started:
     """
     Tell a run under way something, which its next step reads.
 
-    What it does not read is the next message of the queue. Raise Refused: not_found,
-    ended, busy if it takes none, and what the engine says of a text.
+    What it does not read is the next message of the queue. Raise Refused: ended, busy
+    if it takes none, and what the engine says of a text.
     """
-    run = get_or_404(runs(caller.user.pk), run_id)
     if run.is_final:
         raise Refused("ended", _("This answer has ended."))
     submission = Submission(

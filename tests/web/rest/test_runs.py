@@ -295,6 +295,22 @@ class TestTold:
         assert ada.post(f"{path}stop/").json()["rating"] == "down"
 
 
+class TestOfAgents:
+    def test_run_of_an_agent_is_read_and_stopped_by_its_id(self, program, people):
+        run, below = ask(people["ada"]), ask(people["ada"])
+        Run.objects.filter(pk=below.pk).update(root=run)
+        ada = program()
+
+        listed = [one["id"] for one in ada.get("runs/").json()["results"]]
+        asked_for = ada.get("runs/", root=run.pk).json()["results"]
+
+        assert listed == [str(run.pk)]
+        assert [one["id"] for one in asked_for] == [str(below.pk)]
+        assert ada.get(f"runs/{below.pk}/").json()["root"] == str(run.pk)
+        assert ada.get(f"runs/{below.pk}/events/").status_code == 200
+        assert ada.post(f"runs/{below.pk}/stop/").json()["stop_requested"]
+
+
 class TestEvents:
     def test_events_after_a_number(self, program, people):
         asked = asked_to_approve(people["ada"])
