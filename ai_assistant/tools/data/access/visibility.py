@@ -40,11 +40,11 @@ from ai_assistant.tools.data.access.model_admin import (
     is_closed_on,
 )
 
-LISTED, BY_OBJECT, FIELDS = "listed", "by object", "fields"  # of AdminAccess.memo
+# Of AdminAccess.memo.
+LISTED, BY_OBJECT, FIELDS, FORM_FIELDS = "listed", "by object", "fields", "form fields"
 ANY = "0"  # the id of no object in particular
 MOST_ASKED = 200  # objects whose pages are asked for one figure
 MOST_TRIED = 20  # objects, to find one whose page opens
-FORM_FIELDS = "form fields"  # of AdminAccess.memo, as those above
 
 
 # --- the list ---

@@ -2,7 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.parler.models import News
 
 NEWS = "host.news"
-OF_THE_PAGE = {"en", "nl"}  # the tabs
+OF_THE_PAGE = OF_THE_TEMPLATE = {"en", "nl"}  # the tabs
 CASES = {
     "add": add(NEWS, {"title": "New"}, {"title": "New"}),
     "change": change(NEWS, 1, {"title": "B"}, {"title": "B"}),
@@ -13,7 +13,6 @@ CASES = {
     "bulk": bulk(NEWS, [1, 2], {"body": "C"}, {"body": "C"}),
     "delete": delete(NEWS, 1),
 }
-OF_THE_TEMPLATE = OF_THE_PAGE
 
 
 def make() -> None:
