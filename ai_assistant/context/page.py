@@ -72,8 +72,13 @@ def page_info(path: str, title: str = "") -> PageInfo:
 def _model_admin(match: ResolverMatch) -> Any:
     """Return the ModelAdmin whose page it is; none if what it is of is no model."""
     found = _named_admin(match)
-    model = getattr(found, "model", None)
-    return found if isinstance(model, type) and issubclass(model, Model) else None
+    return found if has_model(found) else None
+
+
+def has_model(model_admin: Any) -> bool:
+    """Return whether a ModelAdmin is of a model; that of django-constance is of none."""
+    model = getattr(model_admin, "model", None)
+    return isinstance(model, type) and issubclass(model, Model)
 
 
 def _named_admin(match: ResolverMatch) -> Any:

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET
 from ai_assistant import conf
 from ai_assistant.configuration.suggested import suggested
 from ai_assistant.context.opened import page_request
-from ai_assistant.context.page import SitePage, admin_sites, find_page
+from ai_assistant.context.page import SitePage, admin_sites, find_page, has_model
 from ai_assistant.context.page_items import OBJECT
 from ai_assistant.context.provided import is_withheld
 from ai_assistant.context.viewparts import registered_parts
@@ -190,7 +190,7 @@ def _admins(page: SitePage) -> list[Any]:
         model_admin
         for site in admin_sites(page.match)
         for model, model_admin in site._registry.items()
-        if label in ("", model._meta.app_label)
+        if has_model(model_admin) and label in ("", model._meta.app_label)
     ]
 
 

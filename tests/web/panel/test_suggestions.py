@@ -17,9 +17,11 @@ from ai_assistant.web.panel.suggestions import (
     headline_of,
     suggestions_of,
 )
+from tests.tools.data.test_own_fields import no_model
 from tests.web.conftest import ask
 from tests.web.markup import all_with, one_with
 
+__all__ = ["no_model"]  # a fixture
 pytestmark = pytest.mark.usefixtures("quiet")
 
 SCHEDULES = "/admin/questionnaires/schedule/"
@@ -184,6 +186,12 @@ class TestPermissions:
     def test_who_may_see_nothing_is_told_of_no_table(self, people):
         assert offered(people["bob"], USERS) in ([], ["What can I do on this page?"])
         assert offered(people["bob"], "/admin/") == ["What can I do on this page?"]
+
+    def test_what_is_no_model_does_not_disturb_a_start_page(self, root, no_model):
+        sentences = offered(root, "/admin/warehouse/")
+
+        assert "What can you look up here?" in sentences
+        assert not any("settings" in sentence for sentence in sentences)
 
     def test_tool_that_is_denied_is_not_suggested(self, root, settings):
         settings.AI_ASSISTANT = {

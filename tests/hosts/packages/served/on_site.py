@@ -35,7 +35,8 @@ VIOLATE = "document.getElementById('aia').setAttribute('style', 'top: 0')"
 COVERED = """() => {
   const root = document.getElementById("aia"), found = [];
   const { left, top, right, bottom, width, height } = root.getBoundingClientRect();
-  if (left < 0 || top < 0 || right > innerWidth + 1 || bottom > innerHeight + 1)
+  const view = visualViewport;
+  if (left < 0 || top < 0 || right > view.width + 1 || bottom > view.height + 1)
     found.push(`the panel is cut: ${[left, top, right, bottom]}`);
   const look = (one, x, y) => {
     const seen = document.elementFromPoint(x, y);
@@ -63,7 +64,9 @@ IN_REACH = """(one, parts) => {
   const root = one.getRootNode(); // that of a toolbar may be a shadow
   const isSeen = (part) =>
     one.contains(root.elementFromPoint(left + width * part, (top + bottom) / 2));
-  return left >= 0 && right <= innerWidth + 1 && parts.every(isSeen);
+  const view = visualViewport; // of a wide page, a phone shows a part
+  const isInView = left >= 0 && right <= view.width + 1 && bottom <= view.height + 1;
+  return isInView && parts.every(isSeen);
 }"""
 MIDDLE, WHOLE = [0.5], [0.05, 0.5, 0.95]
 

@@ -95,7 +95,7 @@ def test_panel_is_usable_on_the_pages(
                 assert site.faults() == []
                 assert here.troubles() == []
                 here.violates()
-                assert len(here.troubles()) == 1
+                assert here.troubles() != []
             here.visitor.leave()
 
 
