@@ -13,8 +13,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.databases import taken_back_with, written_ones
-from ai_assistant.changes.capture.images import RowImage
 from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.undo.groups import Piece
 from ai_assistant.changes.undo.lookups import note_who
 from ai_assistant.changes.undo.planning import Planner, make_plan

@@ -21,7 +21,7 @@ from django.dispatch import receiver
 
 from ai_assistant import conf
 from ai_assistant.changes.capture.columns import unseal
-from ai_assistant.changes.capture.images import FileImage, RowImage
+from ai_assistant.changes.capture.row_image import FileImage, RowImage
 from ai_assistant.changes.capture.sql_text import UNCLEAR
 from ai_assistant.changes.values import columns, meta
 from ai_assistant.models.change import FileChange

@@ -1,6 +1,5 @@
 """The image of a row: its columns as JSON, before and after a change."""
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import connections, models
 from django.db.models.expressions import ExpressionWrapper
 
@@ -21,7 +21,7 @@ from ai_assistant.changes.capture.columns import (
     plain_column_value,
     seal_column,
 )
-from ai_assistant.changes.capture.compiled_query import CompiledQuery, compiled_by_key
+from ai_assistant.changes.capture.tables import by_table
 from ai_assistant.changes.values import concrete, has_one_key, label, meta
 
 Image = dict[str, Any]  # attname -> JSON
@@ -148,9 +148,30 @@ def _image(row: dict[str, Any], encoders: list[tuple[Any, str, bool, bool]]) -> 
     return image
 
 
+@dataclass(frozen=True, slots=True)
+class _CompiledQuery:
+    """The query for a certain number of keys, with its SQL: to build it takes long."""
+
+    query: Any
+    sql: str
+    expressions: list[Any]
+    names: list[str]
+
+    def rows(self, keys: Sequence[Any], alias: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows with these keys, as `QuerySet.values` does."""
+        params = _prepared(self.query.model, alias, keys)
+        with connections[alias].cursor() as cursor:
+            cursor.execute(self.sql, params)
+            found = cursor.fetchall()
+        compiler = self.query.get_compiler(alias)
+        converters = compiler.get_converters(self.expressions)
+        for row in compiler.apply_converters(found, converters):
+            yield dict(zip(self.names, row, strict=True))
+
+
 def _compiled_for(
     model: Any, alias: str, keys: Sequence[Any], columns: tuple[Any, ...]
-) -> CompiledQuery | None:
+) -> _CompiledQuery | None:
     """Return the query for so many keys; None if it has to be built for them."""
     if len(keys) > KEYS_COMPILED or None in keys or not has_one_key(model):
         return None
@@ -162,8 +183,39 @@ def _compiled_for(
 @lru_cache(1000)
 def _compiled(
     model: Any, alias: str, columns: tuple[Any, ...], count: int, _backend: Any
-) -> CompiledQuery | None:
-    return compiled_by_key(_values(all_rows(model, alias), columns), count)
+) -> _CompiledQuery | None:
+    return _compiled_by_key(_values(all_rows(model, alias), columns), count)
+
+
+def _compiled_by_key(
+    rows: models.QuerySet[Any, dict[str, Any]], count: int
+) -> _CompiledQuery | None:
+    """
+    Return the query for `count` of `rows`, which are values.
+
+    None if the keys do not become parameters of it one by one, as they are.
+    """
+    samples = range(1, count + 1)
+    try:
+        query: Any = rows.filter(pk__in=samples).query
+        expected = _prepared(rows.model, rows.db, samples)
+    except (TypeError, ValueError, ValidationError):
+        return None  # a key is something else than a number, a text or a UUID
+    compiler = query.get_compiler(rows.db)
+    sql, params = compiler.as_sql()
+    if list(params) != expected:
+        return None
+    expressions = [expression for expression, _sql, _alias in compiler.select]
+    return _CompiledQuery(query, sql, expressions, list(query.selected))
+
+
+def _prepared(model: Any, alias: str, keys: Iterable[Any]) -> list[Any]:
+    """Return the keys as the database takes them."""
+    field, connection = meta(model).pk, connections[alias]
+    return [
+        field.get_db_prep_value(field.get_prep_value(key), connection, prepared=True)
+        for key in keys
+    ]
 
 
 def _locked(queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
@@ -235,84 +287,3 @@ def versions(objects: Iterable[models.Model]) -> dict[str, str]:
         if can_be_found(model)
         for pk, image in row_images(model, [obj.pk for obj in instances], alias)
     }
-
-
-def by_table(
-    objects: Iterable[models.Model],
-) -> dict[tuple[Any, str], list[models.Model]]:
-    """Return these instances by model and alias of the database."""
-    tables: dict[tuple[Any, str], list[models.Model]] = {}
-    for instance in objects:
-        table = (type(instance), instance._state.db or "default")
-        tables.setdefault(table, []).append(instance)
-    return tables
-
-
-@dataclass(kw_only=True, slots=True)
-class FileImage:
-    """A file of a row, as it was; `content` is kept until it is stashed."""
-
-    field: str  # attname
-    name: str
-    sha256_before: str = ""
-    sha256_after: str = ""
-    content: Any = None  # a file object; None: there is nothing to keep
-
-
-@dataclass(kw_only=True, slots=True)
-class RowImage:
-    """
-    One row of one table, as it was when a recording first met it, and at its end.
-
-    An image has the columns of the model's own table. An object of a child model
-    is several rows: one of each table.
-    """
-
-    alias: str
-    model: type[models.Model]
-    pk: Any
-    before: Image | None
-    after: Image | None = None
-    text: str = ""
-    files: list[FileImage] = dataclasses.field(default_factory=list)
-    _id: str = ""  # once it was asked for
-
-    @property
-    def label(self) -> str:
-        """The table, as "app.model"."""
-        return label(self.model)
-
-    @property
-    def object_id(self) -> str:
-        if not self._id:
-            self._id = object_id(self.model, self.pk)
-        return self._id
-
-    @property
-    def key(self) -> str:
-        """The row, as "app.model:pk"."""
-        return f"{self.label}:{self.object_id}"
-
-    @property
-    def is_link(self) -> bool:
-        """Whether the table was made for a many-to-many field."""
-        return bool(meta(self.model).auto_created)
-
-    @property
-    def kind(self) -> str:
-        """A RowChange.Kind; empty if nothing has changed."""
-        if self.before is None:
-            creation = "m2m_add" if self.is_link else "create"
-            return "" if self.after is None else creation
-        if self.after is None:
-            return "m2m_remove" if self.is_link else "delete"
-        return "update" if self.fields or self.files else ""
-
-    @property
-    def fields(self) -> list[str]:
-        """The attnames that differ."""
-        before, after = self.before or {}, self.after or {}
-        names = {**before, **after}
-        return [
-            name for name in names if not same_value(before.get(name), after.get(name))
-        ]

@@ -9,7 +9,7 @@ recorded changes are then incomplete.
 
 import logging
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -17,7 +17,6 @@ from typing import Any
 
 from django.apps import apps
 from django.db import connections, models
-from django.db.models.deletion import Collector, ProtectedError, RestrictedError
 from django.db.models.signals import pre_save
 
 from ai_assistant import conf
@@ -26,15 +25,15 @@ from ai_assistant.changes.capture.images import (
     KEYS_PER_QUERY,
     Image,
     ReadRow,
-    RowImage,
-    by_table,
     read_keys,
     read_values,
 )
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
 from ai_assistant.changes.capture.row_counts import RowCounter
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.capture.statements import StatementWatcher
-from ai_assistant.changes.values import columns, concrete, meta, parent_links
+from ai_assistant.changes.capture.tables import cascade_rows, rows_by_table
+from ai_assistant.changes.values import columns, concrete, meta
 
 logger = logging.getLogger("ai_assistant")
 
@@ -113,7 +112,7 @@ class Recorder:
 
     def cover(self, objects: models.QuerySet[Any] | Iterable[models.Model]) -> None:
         """Take images of these rows, which are about to change, in few queries."""
-        for model, alias, pks in _tables(objects):
+        for model, alias, pks in rows_by_table(objects):
             self.meet(model, alias, pks, is_covered=True)
 
     def cover_delete(
@@ -272,51 +271,6 @@ class Recorder:
             row.text = row.text or text or str(meta(row.model).verbose_name)
 
 
-def _tables(
-    objects: models.QuerySet[Any] | Iterable[models.Model],
-) -> Iterator[tuple[Any, str, list[Any]]]:
-    """Yield each table in which these objects have rows, with their keys."""
-    for (model, alias), instances in by_table(objects).items():
-        yield concrete(model), alias, [instance.pk for instance in instances]
-        for parent, _link in parent_links(concrete(model)):
-            key = meta(parent).pk.attname
-            yield parent, alias, [getattr(instance, key) for instance in instances]
-
-
 def _size(image: Image | None) -> int:
     """Return about how many bytes an image takes."""
     return sum(len(str(value)) + len(name) for name, value in (image or {}).items())
-
-
-def cascade_rows(
-    objects: models.QuerySet[Any] | Iterable[models.Model],
-) -> Iterator[tuple[Any, str, list[Any]]]:
-    """
-    Yield (model, alias, keys) of all rows that Django's deletion would touch.
-
-    Those deleted by a cascade, with their rows in parent tables, in made
-    many-to-many tables and by generic relations; and those of which a key is set
-    to NULL or to a default. Nothing if the deletion is refused by a protected row.
-    """
-    for (_, alias), instances in by_table(objects).items():
-        collector = Collector(using=alias, origin=instances[0])
-        try:
-            collector.collect(instances)
-        except (ProtectedError, RestrictedError):
-            continue
-        for model, keys in _rows_of(collector).items():
-            yield model, alias, list(keys)
-
-
-def _rows_of(collector: Collector) -> dict[Any, dict[Any, None]]:
-    rows: dict[Any, dict[Any, None]] = defaultdict(dict)
-    for model, instances in collector.data.items():
-        rows[concrete(model)] |= dict.fromkeys(obj.pk for obj in instances)
-    for objects in collector.fast_deletes:
-        pks = objects.values_list("pk", flat=True)
-        rows[concrete(objects.model)] |= dict.fromkeys(pks)
-    updates: dict[Any, list[Any]] = collector.field_updates
-    for (field, _), groups in updates.items():
-        for group in groups:
-            rows[concrete(field.model)] |= dict.fromkeys(obj.pk for obj in group)
-    return rows

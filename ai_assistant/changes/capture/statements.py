@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ai_assistant.changes.capture import sql_text
-from ai_assistant.changes.capture.images import RowImage, all_rows
+from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.row_counts import sqlite_total_changes
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.capture.sql_text import Insert
 from ai_assistant.changes.values import has_one_key, meta, model_of_table
 

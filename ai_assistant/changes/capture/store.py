@@ -7,8 +7,8 @@ from uuid import UUID
 from django.db import transaction
 
 from ai_assistant.changes.capture.files import store_content
-from ai_assistant.changes.capture.images import FileImage, RowImage
 from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.capture.row_image import FileImage, RowImage
 from ai_assistant.models.call import ToolCall
 from ai_assistant.models.change import ChangeSet, FileChange, RowChange
 from ai_assistant.models.run import Run

@@ -7,12 +7,8 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.signals import m2m_changed
 
-from ai_assistant.changes.capture.images import (
-    Image,
-    RowImage,
-    all_rows,
-    read_values,
-)
+from ai_assistant.changes.capture.images import Image, all_rows, read_values
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.undo.columns import python_value
 from ai_assistant.changes.undo.values import UndoRow
 from ai_assistant.changes.values import label, meta

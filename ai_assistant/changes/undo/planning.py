@@ -13,11 +13,11 @@ from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.files import content_digest
 from ai_assistant.changes.capture.images import (
     Image,
-    RowImage,
     can_be_found,
     row_images,
     same_value,
 )
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.display import display_value
 from ai_assistant.changes.undo.columns import is_generated, is_readable
 from ai_assistant.changes.undo.links import last_links, links_now

@@ -17,12 +17,12 @@ from django.db.models.deletion import ProtectedError, RestrictedError
 from ai_assistant.changes.capture.files import restored_file
 from ai_assistant.changes.capture.images import (
     Image,
-    RowImage,
     all_rows,
     in_batches,
     same_value,
 )
 from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.undo.columns import (
     differing,
     instance_of,

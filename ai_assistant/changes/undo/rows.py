@@ -9,12 +9,8 @@ from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import (
-    Image,
-    RowImage,
-    can_be_found,
-    same_value,
-)
+from ai_assistant.changes.capture.images import Image, can_be_found, same_value
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.undo.columns import (
     instance_of,
     is_generated,

@@ -8,13 +8,9 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import (
-    RowImage,
-    can_be_found,
-    image_digest,
-    is_blank,
-)
+from ai_assistant.changes.capture.images import can_be_found, image_digest, is_blank
 from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.display import display_value, row_name
 from ai_assistant.changes.values import (
     CHANGE_KINDS,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ai_assistant.changes.capture.images import Image, RowImage, row_images
+from ai_assistant.changes.capture.images import Image, row_images
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.values import columns, parent_links
 
 

@@ -6,7 +6,8 @@ from copy import copy
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import RowImage, same_value
+from ai_assistant.changes.capture.images import same_value
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,

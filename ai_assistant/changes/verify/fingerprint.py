@@ -13,8 +13,9 @@ from typing import Any
 
 from django.db import models
 
-from ai_assistant.changes.capture.images import RowImage, image_digest
+from ai_assistant.changes.capture.images import image_digest
 from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.values import columns, meta
 from ai_assistant.changes.verify.auto_fields import is_drawn, is_side, is_volatile
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from ai_assistant.changes.capture.images import (
     Image,
-    RowImage,
     can_be_found,
     image_digest,
     same_value,
 )
 from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.values import Changes, columns, label, meta, model_of_label
 from ai_assistant.changes.verify.auto_fields import is_side, is_volatile
 from ai_assistant.changes.verify.compare import left_undone

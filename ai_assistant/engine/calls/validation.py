@@ -9,13 +9,9 @@ from django.contrib.admin.sites import all_sites
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import Model
 
-from ai_assistant.changes.capture.images import (
-    RowImage,
-    all_rows,
-    in_batches,
-    is_blank,
-)
+from ai_assistant.changes.capture.images import all_rows, in_batches, is_blank
 from ai_assistant.changes.capture.recorder import Recorder
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.values import concrete, label, meta, model_of_label
 from ai_assistant.changes.verify.description import shown_objects
 from ai_assistant.changes.verify.differences import RecordedObject

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Model
 
-from ai_assistant.changes.capture.images import RowImage
+from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.context.opened import opened_object, page_request
 from ai_assistant.context.page import find_page
 from ai_assistant.engine.lifecycle.scope import RunScope

@@ -8,7 +8,8 @@ from django.db.models import Model
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from ai_assistant.changes.capture.images import Image, by_table, in_batches
+from ai_assistant.changes.capture.images import Image, in_batches
+from ai_assistant.changes.capture.tables import by_table
 from ai_assistant.changes.undo.columns import python_value
 from ai_assistant.changes.undo.links import owner_of
 from ai_assistant.changes.verify.auto_fields import is_volatile

@@ -9,7 +9,8 @@ from django.contrib.contenttypes.fields import GenericForeignKey
 from django.db.models import Model
 from django.forms.models import _get_foreign_key
 
-from ai_assistant.changes.capture.images import by_table, in_batches
+from ai_assistant.changes.capture.images import in_batches
+from ai_assistant.changes.capture.tables import by_table
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import OF_ROWS
