@@ -184,10 +184,10 @@ def _compiled_for(
 def _compiled(
     model: Any, alias: str, columns: tuple[Any, ...], count: int, _backend: Any
 ) -> _CompiledQuery | None:
-    return _compiled_by_key(_values(all_rows(model, alias), columns), count)
+    return compiled_by_key(_values(all_rows(model, alias), columns), count)
 
 
-def _compiled_by_key(
+def compiled_by_key(
     rows: models.QuerySet[Any, dict[str, Any]], count: int
 ) -> _CompiledQuery | None:
     """

@@ -13,6 +13,8 @@ URLS = [("", "tests.hosts.packages.sites.oscar.urls")]
 SETTINGS = {
     **{name: value for name, value in vars(defaults).items() if name.isupper()},
     "SITE_ID": 1,
+    "OSCAR_INITIAL_ORDER_STATUS": "New",
+    "OSCAR_ORDER_STATUS_PIPELINE": {"New": ("Sent",), "Sent": ()},
     "HAYSTACK_CONNECTIONS": {
         "default": {"ENGINE": "haystack.backends.simple_backend.SimpleEngine"}
     },
