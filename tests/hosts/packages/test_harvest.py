@@ -6,12 +6,14 @@ their queries, and those of all other models that the site has in its admin. The
 a name are compared in their order; that of the names is of no matter to a form.
 """
 
+from dataclasses import replace
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.forms import BaseModelForm
 from django.test import Client
 
+from ai_assistant import RunContext
+from ai_assistant.context.page import page_info
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
@@ -40,7 +42,9 @@ def test_harvest_is_what_the_html_posts(boss, subtests):
     client.force_login(boss)
     getattr(cases, "sign_in", lambda *_args: None)(client, boss)
     compared = set()
-    pages = {**pages_of_models(client), **pages_of_cases(client)}
+    context = context_on("/admin/", client, boss)
+    of_cases = pages_of_cases(client, context)
+    pages = {**pages_of_models(context), **of_cases}
 
     for address, (access, obj) in pages.items():
         page = client.get(address)
@@ -51,7 +55,7 @@ def test_harvest_is_what_the_html_posts(boss, subtests):
                 assert plain(own) == plain(posted_by(html, form_id(access)))
             compared.add(address)
 
-    assert {*pages_of_cases(client)} <= compared
+    assert {*of_cases} <= compared
 
 
 def saves_object(page: Any) -> bool:
@@ -61,12 +65,15 @@ def saves_object(page: Any) -> bool:
     return isinstance(page.context["adminform"].form, BaseModelForm)
 
 
-def pages_of_cases(client: Client) -> dict[str, tuple[AdminAccess, Any]]:
+def pages_of_cases(
+    client: Client, context: RunContext
+) -> dict[str, tuple[AdminAccess, Any]]:
     """Return what the pages of the cases show, by their addresses."""
     pages = {}
     for case in FORMS.values():
         person = Person(client, case)
-        access = found(client, case.model, person.address)
+        there = replace(context, page=page_info(person.address))
+        access = find_access(there, case.model, perm="add")
         if case.tool == "create_object":
             pages[person._url("add")] = access.at_page("add"), None
         else:
@@ -75,12 +82,11 @@ def pages_of_cases(client: Client) -> dict[str, tuple[AdminAccess, Any]]:
     return pages
 
 
-def pages_of_models(client: Client) -> dict[str, tuple[AdminAccess, Any]]:
+def pages_of_models(context: RunContext) -> dict[str, tuple[AdminAccess, Any]]:
     """Return what the pages of all models of the site show: of a new object, and one."""
     pages = {}
-    context = context_on("/admin/", client, user())
     for visible in visible_models(context):
-        access = found(client, visible.label, "/admin/")
+        access = find_access(context, visible.label, perm="add")
         page = access.at_page("add")
         if access.model_admin.has_add_permission(page.request):
             pages[page.request.path] = page, None
@@ -88,14 +94,6 @@ def pages_of_models(client: Client) -> dict[str, tuple[AdminAccess, Any]]:
             page = access.at_object(obj.pk)
             pages[page.request.path] = page, find_object(access, obj.pk)
     return pages
-
-
-def found(client: Client, model: str, address: str) -> AdminAccess:
-    return find_access(context_on(address, client, user()), model, perm="add")
-
-
-def user() -> Any:
-    return get_user_model().objects.get(username="ada")
 
 
 def form_id(access: AdminAccess) -> str:
