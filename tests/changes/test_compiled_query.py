@@ -5,8 +5,12 @@ import uuid
 import pytest
 
 from ai_assistant.changes.capture import images
-from ai_assistant.changes.capture.images import compiled_by_key
-from ai_assistant.changes.capture.images import all_rows, read_keys, read_values
+from ai_assistant.changes.capture.images import (
+    all_rows,
+    compiled_by_key,
+    read_keys,
+    read_values,
+)
 from ai_assistant.changes.values import columns
 from tests.gallery.models import Artist, Badge, Frame, Painting, Specimen, Visitor
 
