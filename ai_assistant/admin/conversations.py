@@ -160,7 +160,8 @@ class ConversationAdmin(ListedAdmin):
         )
         row = '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>'
         lines = format_html_join("", row, rows)
-        return format_html("<table><tbody>{}</tbody></table>", lines)
+        table = '<table class="aia-runs"><tbody>{}</tbody></table>'
+        return format_html(table, lines)
 
     def render_delete_form(
         self, request: HttpRequest, context: dict[str, Any]
