@@ -19,15 +19,15 @@ from ai_assistant.types import ContextItem
 
 
 def context_on(
-    page: str, client: Client, user: Any, language: str = "en"
+    page: str, client: Client, user: Any, language: str = "en", *, key: str = "one"
 ) -> RunContext:
-    """Return the context of a run that this browser has started on a page."""
+    """Return the context of a run, one for each key, that this browser has started."""
     request = RequestFactory().get(page)
     request.session, request.user = client.session, user
     submission = Submission(
         user_id=user.pk,
         conversation_id=uuid4(),
-        key=uuid4().hex,
+        key=key,
         text="Do it.",
         page=SentPage(path=page),
         stamp=session_stamp(request),
@@ -44,7 +44,8 @@ def context_on(
 
 def items_on(page: str, client: Client, user: Any) -> dict[str, ContextItem]:
     """Return what the model is told of a page, by the ids of the items."""
-    run = Run.objects.get(pk=context_on(page, client, user).run_id)
+    context = context_on(page, client, user, key=page)
+    run = Run.objects.get(pk=context.run_id)
     return {item.id: item for item in RunScope(run, user).items}
 
 

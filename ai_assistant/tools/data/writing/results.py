@@ -9,8 +9,8 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Model
 from django.forms import ModelChoiceField
 from django.utils.text import get_text_list
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name
@@ -49,7 +49,9 @@ def joined_labels(labels: Sequence[str]) -> str:
         return ngettext("%(count)d field", "%(count)d fields", len(unique)) % {
             "count": len(unique)
         }
-    return str(get_text_list([label.lower() for label in unique], _("and")))
+    if not (get_language() or "").startswith("de"):  # which writes nouns large
+        unique = [label.lower() for label in unique]
+    return str(get_text_list(unique, _("and")))
 
 
 def with_language(title: str, submitted: FormSubmission) -> str:
