@@ -2,7 +2,6 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.easyaudit.models import Choice, Poll
 
 POLL = "host.poll"
-PAGES = ["/admin/easyaudit/crudevent/"]
 CASES = {
     "add": add(
         POLL,
