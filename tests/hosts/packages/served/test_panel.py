@@ -43,6 +43,9 @@ def brings() -> list[str]:
 pytestmark = [
     pytest.mark.servers,
     pytest.mark.skipif(not brings(), reason=f"nothing of {NAME} is on the pages"),
+    pytest.mark.skipif(
+        bool(getattr(cases, "NOT_SERVED", "")), reason=getattr(cases, "NOT_SERVED", "")
+    ),
 ]
 
 

@@ -2,7 +2,6 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.axes.models import Choice, Poll
 
 POLL = "host.poll"
-PAGES = ["/admin/axes/accessattempt/"]
 CASES = {
     "add": add(
         POLL,

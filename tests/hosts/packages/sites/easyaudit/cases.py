@@ -2,7 +2,7 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.easyaudit.models import Choice, Poll
 
 POLL = "host.poll"
-PAGES = ["/admin/easyaudit/crudevent/"]
+NOT_SERVED = "it logs the rows of the assistant, and errors of its own on a server"
 CASES = {
     "add": add(
         POLL,
