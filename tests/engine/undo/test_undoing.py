@@ -357,7 +357,10 @@ class TestByAdmin:
         scene.redo(undone)
 
         (saved, deleted) = told
-        assert (saved[:3], {*saved[3]}) == (("POST", False, "old"), {"id", "name"})
+        assert (saved[:3], {*saved[3]}) == (
+            ("POST", False, "old"),
+            {"id", "name", "remark"},
+        )
         assert deleted == ("delete", "old")
         assert not Mark.objects.filter(name="old").exists()
 

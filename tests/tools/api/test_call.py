@@ -99,7 +99,9 @@ class TestCall:
         assert told_of["user"] == "ada"
         assert told_of["method"] == "GET"
         assert (told_of["cookies"], told_of["files"]) == ({}, 0)
-        assert told_of["headers"] == ["Accept", "Content-Length", "Content-Type"]
+        of_page = ["Accept-Language"]  # of the page where the person is
+        own = ["Accept", "Content-Length", "Content-Type"]
+        assert told_of["headers"] == sorted([*own, *of_page])
 
     @pytest.mark.row("Y05")
     def test_schema_comes_before_the_first_call(self, opt_in, boss, library):

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.utils.translation import get_language, override
 
 from ai_assistant import tool
-from ai_assistant.changes import values
+from ai_assistant.changes import stored
 from ai_assistant.context.page import page_info
 from ai_assistant.registry import registry
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
@@ -71,7 +71,7 @@ def of_model(name, **arguments):
 
 
 def card(played):
-    return values.from_json(played.interrupts[-1].proposal)
+    return stored.from_json(played.interrupts[-1].proposal)
 
 
 class TestLanguageOfTheRun:
