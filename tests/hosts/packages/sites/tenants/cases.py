@@ -6,7 +6,8 @@ from tests.hosts.packages.sites.tenants.models import Choice, Poll
 from tests.hosts.packages.sites.tenants.site import HOSTS
 
 POLL = "host.poll"
-OF_THE_PAGE = {"_aia_opened"}  # the assistant is switched on
+OF_THE_PAGE = OF_THE_TEMPLATE = {"_aia_opened"}  # the assistant is switched on
+NOT_SERVED = "its rows are in PostgreSQL; test_tenants serves both tenants"
 CASES = {
     "add": add(
         POLL,
