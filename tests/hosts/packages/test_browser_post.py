@@ -3,9 +3,11 @@
 import importlib
 import mimetypes
 from http.client import NO_CONTENT
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles import finders
 from django.test import Client, RequestFactory
@@ -68,7 +70,12 @@ class Desk:
 
 def static_file(url):
     own, _, name = url.partition("/static/")
-    return finders.find(urlsplit(name).path) if own == ORIGIN and name else None
+    if own != ORIGIN or not name:
+        return None
+    path = urlsplit(name).path
+    # Where names have digests, the file is among those that were collected.
+    collected = Path(settings.STATIC_ROOT or "nowhere") / path
+    return finders.find(path) or (collected if collected.is_file() else None)
 
 
 SAVE = """() => {
