@@ -55,8 +55,6 @@ def page_of(
 ) -> SitePage:
     """Return the page that a view serves."""
     model_admin = _model_admin(match)
-    if model_admin is not None and not issubclass(model_admin.model, Model):
-        model_admin = None  # packages register classes for pages of theirs
     info = _info(match, model_admin, query, path=path, title=title)
     return SitePage(
         info=info, view=match.func, model_admin=model_admin, query=query, match=match
