@@ -68,8 +68,7 @@ async def _measured(user_id: Any, script: Any, processors: str) -> None:
             hooked = await _run_ms(user_id, script, flusher)
         if number >= 5:  # the first ones fill caches
             over.append([(a - b) / STEPS for a, b in zip(hooked, bare, strict=True)])
-    limit = f"at most {MOST_MS}; " if processors == "one" else ""
-    note = f"{limit}on {processors} of the processors, with and without in turn"
+    note = f"at most {MOST_MS}; on {processors} of the processors, with and without"
     name = f"hooks_30_a_step_{processors}"
     emit(name, median([wall for wall, _ in over]), "ms", n=PAIRS, note=note)
     emit(f"{name}_cpu", median([cpu for _, cpu in over]), "ms", n=PAIRS)
