@@ -177,7 +177,9 @@ class TestCall:
 
         assert (told_of["user"], told_of["method"]) == ("ada", "GET")
         assert (told_of["cookies"], told_of["files"]) == ({}, 0)
-        assert told_of["headers"] == ["Accept", "Content-Length", "Content-Type"]
+        of_page = ["Accept-Language"]  # of the page where the person is
+        own = ["Accept", "Content-Length", "Content-Type"]
+        assert told_of["headers"] == sorted([*own, *of_page])
 
     @pytest.mark.parametrize("name", ["sneaky", "sneaky_async"])
     def test_what_only_reads_writes_nothing(self, boss, name):

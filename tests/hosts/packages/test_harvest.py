@@ -88,6 +88,8 @@ def pages_of_models(context: RunContext) -> dict[str, tuple[AdminAccess, Any]]:
     for visible in visible_models(context):
         access = find_access(context, visible.label, perm="add")
         page = access.at_page("add")
+        if page.request.resolver_match is None:
+            continue  # it is registered without pages, as placeholders of a CMS
         if access.model_admin.has_add_permission(page.request):
             pages[page.request.path] = page, None
         if obj := access.model_admin.get_queryset(access.request).first():
