@@ -98,6 +98,8 @@ def begin_state(run: Run, submission: Submission) -> None:
 
 def module_of_page(submission: Submission) -> ContextModule:
     """Return the module of the page from which a message comes, as its user has it."""
+    if submission.module is not None:
+        return submission.module
     # The user is read only if a row is for a group.
     user = SimpleLazyObject(partial(fresh_user, submission.user_id))
     return module_for(page_info(submission.page.path), user)
@@ -105,21 +107,21 @@ def module_of_page(submission: Submission) -> ContextModule:
 
 def with_agent(submission: Submission, before: str | None) -> Submission:
     """
-    Return the submission with the agent of its conversation, if it names none.
+    Return the submission with its module, and with an agent if it names none.
 
     `before` is the agent of the run before; a conversation that begins has that of its
     page's module. Raise Refused no_agent if there is no such agent.
     """
-    agent = submission.agent
+    agent, module = submission.agent, module_of_page(submission)
     if agent is None and before is not None:
         agent = before if has_agents() else ""
     if agent is None:
-        agent = module_of_page(submission).configured.agent
+        agent = module.configured.agent
         if agent_named(agent) is None:
             agent = ""  # it was deleted; nobody has asked for it
     if agent and agent_named(agent) is None:
         raise Refused("no_agent", error_text(ModelError("no_agent")))
-    return replace(submission, agent=agent or "")
+    return replace(submission, agent=agent or "", module=module)
 
 
 def profile_of(submission: Submission) -> str:

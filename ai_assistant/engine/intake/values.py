@@ -16,6 +16,7 @@ from ai_assistant.models.run import (
     Run,
     RunKind,
 )
+from ai_assistant.modules.base import ContextModule
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import SentCommand, UserKey
 
@@ -57,6 +58,7 @@ class Submission:
     key: str
     text: str
     page: SentPage = SentPage()
+    module: ContextModule | None = None  # of the page, once it was looked up
     stamp: SessionStamp = field(default_factory=SessionStamp)
     channel: str = Channel.PANEL
     client: ClientNames | None = None
