@@ -290,13 +290,13 @@ class _Pass:
 
     def _take(self, turn: _Turn, found: Any, state: State) -> None:
         """Take what a hook has returned. Raise if it cannot be used."""
+        change = change_of(state)
+        if found is None and change is None:
+            return
         hook, outcome = turn.hook, turn.outcome
         value = value_of(hook, outcome.value, found)
         if value is not outcome.value and turn.asking.check is not None:
             turn.asking.check(value)
-        change = change_of(state)
-        if found is None and change is None:
-            return
         if change is not None and self._context is not None:
             every = merged(state.every, [change])
             self._context = with_state(self._context, State("", every))
