@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
@@ -19,7 +20,12 @@ from django.urls import (
     resolve,
     set_script_prefix,
 )
-from django.utils.translation import get_language, get_language_from_path, override
+from django.utils.translation import (
+    activate,
+    get_language,
+    get_language_from_path,
+    override,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +36,19 @@ start_depth: contextvars.ContextVar[int] = contextvars.ContextVar(
 )
 
 
+_thread = threading.local()
+
+
+def keep_last_context() -> None:
+    """
+    Let this thread stay in the language and below the prefix of its last work.
+
+    For a thread in which all work is `as_here`: to set both back each time takes
+    longer than short work.
+    """
+    _thread.keeps_last = True
+
+
 def as_here(work: Callable[P, T]) -> Callable[P, T]:
     """
     Return `work` for another thread, in the language and below the prefix of now.
@@ -38,12 +57,16 @@ def as_here(work: Callable[P, T]) -> Callable[P, T]:
     """
     language, prefix, depth = get_language(), get_script_prefix(), start_depth.get()
 
-    def as_there(*args: P.args, **kwargs: P.kwargs) -> T:
+    def as_there(*args: "P.args", **kwargs: "P.kwargs") -> T:
         if depth != start_depth.get():
             with at_depth(depth):
                 return as_there(*args, **kwargs)
         if get_language() == language and get_script_prefix() == prefix:
             return work(*args, **kwargs)  # to set both takes as long as short work
+        if language and getattr(_thread, "keeps_last", False):
+            activate(language)
+            set_script_prefix(prefix)
+            return work(*args, **kwargs)
         with below(prefix), override(language):
             return work(*args, **kwargs)
 

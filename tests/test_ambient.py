@@ -4,10 +4,10 @@ import contextvars
 
 import pytest
 from django.urls import get_script_prefix, reverse, set_script_prefix
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import activate, get_language, gettext, override
 
 from ai_assistant.engine.storage.units import in_db, in_tool_thread, in_write_thread
-from ai_assistant.request_context import as_here, of_no_request
+from ai_assistant.request_context import as_here, below, of_no_request
 
 
 def seen():
@@ -38,6 +38,25 @@ def test_thread_is_left_as_it_was():
         set_script_prefix("/")
 
     assert work() == ("de", "/app/admin/", "Ja")
+    assert seen() == ("en", "/admin/", "Yes")
+
+
+async def test_thread_of_a_pool_is_right_for_each_work():
+    """It stays in the context of its last work, also one that code of a site has left."""
+
+    def leaves_it():
+        activate("fr")
+        set_script_prefix("/left/")
+
+    for _ in range(8):  # each thread of the pool gets its turn
+        with override("de"):
+            assert await in_write_thread(seen) == ("de", "/admin/", "Ja")
+        await in_write_thread(leaves_it)
+        assert await in_write_thread(seen) == ("en", "/admin/", "Yes")
+        with override(None):
+            assert await in_write_thread(get_language) is None
+        with override("ar"), below("/app/"):
+            assert (await in_write_thread(seen))[:2] == ("ar", "/app/admin/")
     assert seen() == ("en", "/admin/", "Yes")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.backends.signals import connection_created
 
+from ai_assistant.request_context import keep_last_context
 from ai_assistant.safety.bulkhead import leave_connections
 
 logger = logging.getLogger("ai_assistant")
@@ -47,6 +48,7 @@ class HookThreads:
         self._waiting.put(work)
 
     def _run(self) -> None:
+        keep_last_context()
         while True:
             try:
                 self._waiting.get()()

@@ -35,7 +35,11 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.pool import Stage, StagedPool, at_work
 from ai_assistant.exceptions import LostLease, Refused
-from ai_assistant.request_context import as_here, of_no_request
+from ai_assistant.request_context import (
+    as_here,
+    keep_last_context,
+    of_no_request,
+)
 from ai_assistant.safety.audit import write_at_end
 from ai_assistant.safety.site_code import value_or
 
@@ -60,26 +64,23 @@ IDLE_LIMIT_S = 10.0  # of a transaction in which no code of a tool runs
 _thread = threading.local()
 
 
-def _pool_of(threads: int, name: str) -> ThreadPoolExecutor:
-    """Return a pool of which only some threads wait for locked rows at a time."""
+def _beginning() -> Callable[[], None]:
+    """Return how a thread of a pool begins: only some of them wait for locked rows."""
     waiters = threading.BoundedSemaphore(WAITERS)
-    return ThreadPoolExecutor(
-        max_workers=threads,
-        thread_name_prefix=name,
-        initializer=setattr,
-        initargs=(_thread, "waiters", waiters),
-    )
+
+    def begin() -> None:
+        _thread.waiters = waiters
+        keep_last_context()
+
+    return begin
 
 
-def _staged_pool(threads: int, name: str) -> StagedPool:
-    waiters = threading.BoundedSemaphore(WAITERS)
-    return StagedPool(threads, name, lambda: setattr(_thread, "waiters", waiters))
-
-
-_pool: StagedPool | Executor = _staged_pool(4, "aia-db")
+_pool: StagedPool | Executor = StagedPool(4, "aia-db", _beginning())
 _tools = ThreadPoolExecutor(max_workers=16, thread_name_prefix="aia-tool")
 # Of its own: a write must not wait behind reads that hang.
-_writes = _pool_of(4, "aia-write")
+_writes = ThreadPoolExecutor(
+    max_workers=4, thread_name_prefix="aia-write", initializer=_beginning()
+)
 
 
 async def in_db(
