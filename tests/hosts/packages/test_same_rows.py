@@ -130,7 +130,9 @@ def test_tool_makes_the_same_rows_as_the_page(name, boss, record_property):
         assert [one for one in cards[0].objects if says_nothing(one)] == []
         assert cards[0].title.endswith(case.titled)
     assert len(cards) == 1 + bool(case.asked_twice) - case.refused, cards
-    assert drawn == []
+    # An action that asks something first draws the page for it itself, and is refused.
+    asks = case.tool == "run_admin_action" and case.refused
+    assert asks or drawn == []
 
 
 CHANGES = [name for name, case in cases.CASES.items() if case.tool == "change_object"]

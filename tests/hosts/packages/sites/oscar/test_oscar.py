@@ -7,7 +7,7 @@ from oscar.core.loading import get_model
 
 import ai_assistant
 from ai_assistant import RunContext
-from ai_assistant.changes.values import from_json
+from ai_assistant.changes.stored import from_json
 from ai_assistant.registry import registry
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 
