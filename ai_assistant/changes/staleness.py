@@ -1,11 +1,13 @@
 """Find out whether rows have changed since they were shown."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.contrib.contenttypes.fields import GenericForeignKey, GenericRelation
+from django.contrib.contenttypes.models import ContentType
 from django.db import router
-from django.db.models import Q
+from django.db.models import ManyToManyField, Q
 
 from ai_assistant.changes.capture.images import image_digest, row_images, row_key
 from ai_assistant.changes.values import label, meta, model_of_label
@@ -33,7 +35,50 @@ def stale_rows(versions: Mapping[str, str]) -> list[str]:
 
 
 MOST = 1000  # changes of one form that are read
-Parts = Iterable[tuple[str, str]]  # tables, with the column that names the object
+
+
+class Part(NamedTuple):
+    """A table whose rows belong to an object, and the column that names it."""
+
+    table: str
+    column: str
+    # Of a generic one: the column of the content type, and the id of the object's.
+    kind: tuple[str, int] | None = None
+
+    def names(self, image: Mapping[str, Any], key: str) -> bool:
+        """Return whether a row is of the object of this key."""
+        is_of_kind = self.kind is None or image.get(self.kind[0]) == self.kind[1]
+        return is_of_kind and str(image.get(self.column)) == key
+
+
+def generic_parts(model: Any, others: Iterable[Any] = ()) -> Iterator[Part]:
+    """
+    Yield the tables whose rows name an object with its content type.
+
+    Those of its generic relations and of tags, and `others` that its page shows.
+    """
+    options = meta(model)
+    tables = [
+        *(
+            one.related_model
+            for one in options.private_fields
+            if isinstance(one, GenericRelation)
+        ),
+        *(
+            one.remote_field.through
+            for one in options.many_to_many
+            if not isinstance(one, ManyToManyField)  # that of django-taggit is none
+        ),
+        *others,
+    ]
+    for table in dict.fromkeys(tables):
+        for field in meta(table).private_fields:
+            if isinstance(field, GenericForeignKey):
+                kinds = ContentType.objects
+                kind = kinds.get_for_model(model, field.for_concrete_model)
+                yield Part(
+                    label(table), field.fk_field, (f"{field.ct_field}_id", kind.pk)
+                )
 
 
 def rows_since(
@@ -41,7 +86,7 @@ def rows_since(
     *,
     ids_by_table: Mapping[str, Collection[str]],
     key: str = "",
-    parts: Parts = (),
+    parts: Iterable[Part] = (),
 ) -> list[RowChange]:
     """
     Return the recorded changes after `moment`, oldest first; one query.
@@ -62,7 +107,7 @@ def rows_since(
 
 
 def who_changed_object(
-    model: Any, key: str, parts: Parts, *, moment: datetime
+    model: Any, key: str, parts: Iterable[Part], *, moment: datetime
 ) -> set[UserKey | None]:
     """
     Return for which users a run has changed an object after `moment`; one query.
@@ -75,10 +120,10 @@ def who_changed_object(
 
 
 def who_changed_model(
-    model: Any, parts: Parts, *, moment: datetime
+    model: Any, parts: Iterable[Part], *, moment: datetime
 ) -> set[UserKey | None]:
     """Return for which users a run has changed such objects after `moment`."""
-    tables = [*tables_of(model), *(table for table, _attname in parts)]
+    tables = [*tables_of(model), *(part.table for part in parts)]
     return _users_of(Q(model__in=tables), moment)
 
 
@@ -92,16 +137,19 @@ def tables_of(model: Any) -> list[str]:
     return [label(table_model) for table_model in (model, *meta(model).all_parents)]
 
 
-def _rows_naming(key: str, parts: Parts) -> Q:
+def _rows_naming(key: str, parts: Iterable[Part]) -> Q:
     """Return the condition of rows that name the object, before or after the change."""
     keys: list[object] = [key]
     if key.isdecimal() and str(int(key)) == key:
         keys.append(int(key))  # as JSON has it
-    tables: dict[str, list[str]] = {}
-    for table, attname in parts:
-        tables.setdefault(attname, []).append(table)
+    tables: dict[tuple[str, tuple[str, int] | None], list[str]] = {}
+    for part in parts:
+        tables.setdefault((part.column, part.kind), []).append(part.table)
     condition = Q(pk__in=())
-    for attname, models in tables.items():
-        before, after = f"before__{attname}__in", f"after__{attname}__in"
-        condition |= Q(Q(**{before: keys}) | Q(**{after: keys}), model__in=models)
+    for (column, kind), models in tables.items():
+        named = Q(pk__in=())
+        for image in ("before", "after"):
+            of_kind = {f"{image}__{kind[0]}": kind[1]} if kind else {}
+            named |= Q(**{f"{image}__{column}__in": keys}, **of_kind)
+        condition |= Q(named, model__in=models)
     return condition

@@ -5,17 +5,24 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.contenttypes.models import ContentType
 from django.utils import timezone
 
 from ai_assistant.changes import staleness
-from ai_assistant.changes.staleness import rows_since, who_changed_object
+from ai_assistant.changes.staleness import (
+    Part,
+    generic_parts,
+    rows_since,
+    who_changed_object,
+)
 from ai_assistant.models.change import ChangeSet, RowChange
+from tests.gallery.models import Museum, Note, Painting, Work
 from tests.warehouse.models import Product
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("K01")]
 
 PRODUCT, PART = "warehouse.product", "warehouse.part"
-PARTS = {(PART, "product_id")}
+PARTS = {Part(PART, "product_id")}
 KEY = str(uuid4())
 AGO = timezone.now() - timedelta(minutes=5)
 
@@ -82,6 +89,30 @@ class TestRowsSince:
             record(PART, str(number), after={"product_id": 7})
 
         assert read() == ["2", "3"]
+
+
+class TestGenericRows:
+    def test_rows_since_reads_what_names_the_object_with_its_type(self, record):
+        kind, other = map(ContentType.objects.get_for_model, (Work, Museum))
+        note = {"object_id": "7", "content_type_id": kind.pk}
+        record("gallery.note", "1", after=note)
+        record("gallery.note", "2", before=note)
+        record("gallery.note", "3", after={**note, "content_type_id": other.pk})
+        record("gallery.note", "4", after={**note, "object_id": "8"})
+
+        parts = [*generic_parts(Work)]
+        found = rows_since(AGO, ids_by_table={}, key="7", parts=parts)
+
+        assert [row.object_id for row in found] == ["1", "2"]
+
+    def test_tables_of_inlines_are_asked_for_too(self):
+        (part,) = generic_parts(Museum, [Note])
+
+        kind = ContentType.objects.get_for_model(Museum)
+        assert part == Part("gallery.note", "object_id", ("content_type_id", kind.pk))
+
+    def test_each_table_is_named_once(self):
+        assert len([*generic_parts(Painting, [Note, Product])]) == 1
 
 
 class TestHasChanged:

@@ -14,6 +14,7 @@ from django.utils.text import capfirst
 from ai_assistant.changes.capture.columns import raw
 from ai_assistant.changes.capture.images import object_id, same_value
 from ai_assistant.changes.display import plain_text
+from ai_assistant.changes.staleness import Part, generic_parts
 from ai_assistant.changes.values import concrete, label, meta
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.policy.form_limits import form_limits, named_among
@@ -133,18 +134,19 @@ class Recorded:
         return rows[-1] if rows else self._pointing_change(form.instance)
 
     def _pointing_change(self, row: Any) -> RowChange | None:
-        pointing = {
-            label(relation.related_model): relation.field.attname
+        pointing = [
+            Part(label(relation.related_model), relation.field.attname)
             for relation in meta(row).get_fields(include_hidden=True)
             if relation.one_to_many or relation.one_to_one
             if relation.auto_created and not relation.concrete
             if not meta(relation.related_model).auto_created
-        }
+        ]
+        parts = {part.table: part for part in (*pointing, *generic_parts(type(row)))}
         rows = [
             change
             for change in self.rows
-            if (attname := pointing.get(change.model))
-            and str((change.after or {}).get(attname)) == str(row.pk)
+            if (part := parts.get(change.model))
+            and part.names(change.after or change.before or {}, str(row.pk))
         ]
         return rows[-1] if rows else None
 

@@ -21,6 +21,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import FieldDoesNotExist
 from django.core.signing import BadSignature, Signer
+from django.db.models import ManyToManyField
 from django.forms.formsets import DELETION_FIELD_NAME, ORDERING_FIELD_NAME
 from django.http import HttpRequest, QueryDict
 from django.utils.datastructures import MultiValueDict
@@ -243,7 +244,9 @@ def model_field(form: Any, name: str) -> Any:
     except FieldDoesNotExist:
         return None
     is_own = getattr(field, "concrete", False) and hasattr(field, "formfield")
-    return field if is_own else None
+    # Tags are kept as generic rows, and posted as one text: as what only a form has.
+    has_links = not field.many_to_many or isinstance(field, ManyToManyField)
+    return field if is_own and has_links else None
 
 
 def held_value(form: Any, name: str, row: Any = None) -> Any:

@@ -13,7 +13,12 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.changes.staleness import rows_since, tables_of
+from ai_assistant.changes.staleness import (
+    Part,
+    generic_parts,
+    rows_since,
+    tables_of,
+)
 from ai_assistant.changes.values import label, meta
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.models.change import RowChange
@@ -157,13 +162,14 @@ def _changed_since(
     ids = _posted_rows(request, [inline.model for inline in inlines])
     for table in tables_of(model):
         ids.setdefault(table, set()).add(opened.key)
-    return rows_since(moment, ids_by_table=ids, key=opened.key, parts=_parts_of(model))
+    parts = {*_parts_of(model), *generic_parts(model)}
+    return rows_since(moment, ids_by_table=ids, key=opened.key, parts=parts)
 
 
-def _parts_of(model: Any) -> set[tuple[str, str]]:
+def _parts_of(model: Any) -> set[Part]:
     """Return the tables that point to that of the model, and by which column."""
     return {
-        (label(relation.related_model), relation.field.attname)
+        Part(label(relation.related_model), relation.field.attname)
         for relation in meta(model).get_fields(include_hidden=True)
         if relation.auto_created and not relation.concrete
         if relation.one_to_many or relation.one_to_one

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth import get_permission_codename
+from django.db.models import ManyToManyField
 
 from ai_assistant.changes.capture.images import object_id
 from ai_assistant.changes.staleness import (
+    Part,
+    generic_parts,
     tables_of,
     who_changed_model,
     who_changed_object,
@@ -74,7 +77,7 @@ def tables_shown(path: str) -> frozenset[str]:
     page = _page_of_rows(path)
     if page is None:
         return frozenset()
-    parts = (table for table, _attname in _parts(page.model_admin))
+    parts = (part.table for part in _parts(page.model_admin))
     return frozenset((*tables_of(page.model_admin.model), *parts))
 
 
@@ -101,14 +104,17 @@ def _key(page: SitePage) -> str:
     return str(object_id(model, meta(model).pk.to_python(page.info.object_id)))
 
 
-def _parts(model_admin: Any) -> Iterator[tuple[str, str]]:
+def _parts(model_admin: Any) -> Iterator[Part]:
     """Yield the tables of links and inlines, and which column names the object."""
     model = model_admin.model
     for field in meta(model).many_to_many:
-        through = field.remote_field.through
-        yield label(through), meta(through).get_field(field.m2m_field_name()).attname
+        if isinstance(field, ManyToManyField):
+            through = field.remote_field.through
+            source = meta(through).get_field(field.m2m_field_name())
+            yield Part(label(through), source.attname)
     own = {model, *meta(model).all_parents}
     for inline in model_admin.inlines:
-        for field in meta(inline.model).concrete_fields:
-            if field.is_relation and field.related_model in own:
-                yield label(inline.model), field.attname
+        for column in meta(inline.model).concrete_fields:
+            if column.is_relation and column.related_model in own:
+                yield Part(label(inline.model), column.attname)
+    yield from generic_parts(model, [inline.model for inline in model_admin.inlines])
