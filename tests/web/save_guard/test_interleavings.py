@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin import helpers
 from django.contrib.auth import get_user_model
 from django.test.utils import modify_settings
 from django.urls import include, path
@@ -258,6 +259,9 @@ def unfold_admin(monkeypatch, settings):
     stock = admin.site
     monkeypatch.setattr(admin, "site", stock)
     monkeypatch.setattr(admin.sites, "site", admin.sites.site)
+    # Its pages put their own classes in the place of Django's, in all of the process.
+    for name in ("AdminForm", "Fieldline"):
+        monkeypatch.setattr(helpers, name, getattr(helpers, name))
     with modify_settings(INSTALLED_APPS={"prepend": "unfold"}):
         from tests.themes.unfolded import dress_admin  # it needs the app
 
