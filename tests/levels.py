@@ -10,6 +10,7 @@ its file. Without the mark it fails, so that `make check` stays free of servers.
 import gc
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,25 +73,32 @@ def pytest_collection_modifyitems(
 
 
 def _mark(items: list[pytest.Item]) -> None:
-    broad = [TESTS / path for path in BROAD]
-    long = [TESTS / path for path in LONG]
     for item in items:
         for name in STARTERS.keys() & getattr(item, "fixturenames", ()):
             item.add_marker("servers")
             if STARTERS[name]:
                 item.add_marker("broad")
                 item.add_marker(pytest.mark.xdist_group(STARTERS[name]))
-        if any(item.path.is_relative_to(path) for path in broad):
-            item.add_marker("broad")
-        if any(item.path.is_relative_to(path) for path in long):
-            item.add_marker("long")
+        for mark in _marks_of_file(item.path):
+            item.add_marker(mark)
+
+
+@cache  # there are thousands of tests, and hundreds of files
+def _marks_of_file(path: Path) -> list[str]:
+    listed = {"broad": BROAD, "long": LONG}
+    return [
+        mark
+        for mark, places in listed.items()
+        if any(path.is_relative_to(TESTS / place) for place in places)
+    ]
 
 
 def _take_share(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what another commit's `make test` runs."""
-    left_out = [item for item in items if not thorough.is_in_share(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if thorough.is_in_share(item)]
+    taken = thorough.in_share(items)
+    left_out = {*items}.difference(taken)
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = taken
 
 
 def pytest_report_header() -> str:
@@ -98,6 +106,9 @@ def pytest_report_header() -> str:
     if not thorough.IS_SHARED:
         return ""
     parts = ", ".join(f"1 of {most} of {mark}" for mark, most in thorough.PARTS.items())
+    parts += f", 1 of {thorough.LIST_PARTS} of lists"
+    if thorough.QUICK > 1:
+        parts = f"1 of {thorough.QUICK}, and what the last changes reach"
     return f"parts of commit {thorough.commit():040x}: {parts} (all: make test WHOLE=1)"
 
 
