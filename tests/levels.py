@@ -34,11 +34,14 @@ STARTERS = {
 BROAD = ("attacks", "tools/data/oracle")
 # Folders and files of many tests that take long, of which each asks something else.
 LONG = (
+    "admin/test_modules.py",
     "admin/test_permissions.py",
+    "engine/calls/browser/test_page_action.py",
     "engine/execution/test_summing.py",
     "engine/interrupts/test_asked_once.py",
     "engine/interrupts/test_edit_time.py",
     "engine/interrupts/test_preview_time.py",
+    "engine/interrupts/test_trials.py",
     "engine/test_no_secrets.py",
     "engine/undo/test_snapshots.py",
     "project/demo_model/test_data.py",
@@ -48,11 +51,14 @@ LONG = (
     "render/test_played_again.py",
     "test_packaging.py",
     "tools/api/test_changes.py",
+    "tools/api/test_modules.py",
     "web/agui",
+    "web/panel/test_conversation.py",
     "web/panel/test_sharing.py",
     "web/save_guard/test_stale_form.py",
     "web/test_access.py",
     "web/test_doors.py",
+    "web/test_not_kept.py",
 )
 STARTED = ("servers", "browser", "faults")
 

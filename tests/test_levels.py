@@ -34,6 +34,7 @@ def test_group_of_a_test_is_kept_in_its_id(request):
 @pytest.mark.parametrize("mark", thorough.PARTS)
 def test_long_test_is_in_one_part(mark, request, monkeypatch):
     request.node.add_marker(mark)
+    monkeypatch.setattr(thorough, "is_reached", lambda path: False)
     parts = thorough.PARTS[mark]
     runs = []
     for number in range(parts):
@@ -117,6 +118,9 @@ def test_what_is_reached_is_whole(monkeypatch):
     monkeypatch.setattr(reached, "reached", lambda: {"tests/engine/loop"})
     monkeypatch.setattr(thorough, "is_reached", reached.is_reached.__wrapped__)
 
+    assert thorough.in_share(items) == items
+    for item in items:
+        item.get_closest_marker = ["long"].count
     assert thorough.in_share(items) == items
 
 

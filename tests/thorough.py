@@ -80,8 +80,9 @@ def is_in_share(item: pytest.Item, *, place: int = 0, of_list: int = 1) -> bool:
     `place` is that in a list of which one of `of_list` runs.
     """
     mark = next(filter(item.get_closest_marker, PARTS), "")
-    is_whole = not mark and (_asks_all(item.path) or is_reached(item.path))
-    if is_whole or item.get_closest_marker("smoke"):
+    if item.get_closest_marker("smoke") or (not mark and _asks_all(item.path)):
+        return True
+    if mark in ("", "long") and is_reached(item.path):
         return True
     # By other digits than `share`, so that each part meets each item of its lists.
     turn = commit() // 9973
