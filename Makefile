@@ -94,16 +94,16 @@ test: export TESTS_TEMPLATES := $(TEMPLATES)
 ifndef WHOLE
 test: export TESTS_SHARE := 1
 endif
-# The kills wait for half of their time: beside them run lint and the core, the packages
-# of CopilotKit are fetched, and the tests are compiled, which three processes would do
-# three times.
+# The kills wait for half of their time, and the sites for their browsers: beside them run
+# lint and the core, the packages of CopilotKit are fetched, and the tests are compiled,
+# which three processes would do three times.
 test: venv system ## lint, types, migrations and tests, of long ones a part; WHOLE=1 for all
 	@rm -rf $(RESULTS) && mkdir -p $(TEMPLATES)
 	@$(PY) -m tests.copilotkit.packages > build/copilotkit.txt 2>&1 & \
 	  $(MAKE) --no-print-directory --keep-going lint migrations compiled core > build/lint.txt 2>&1 & lint=$$!; \
-	  $(MAKE) --no-print-directory kills; status=$$?; \
+	  $(MAKE) --no-print-directory --keep-going kills share; status=$$?; \
 	  wait $$lint || status=2; cat build/lint.txt; \
-	  $(MAKE) --no-print-directory --keep-going unit broad share browser || status=2; \
+	  $(MAKE) --no-print-directory --keep-going unit broad browser || status=2; \
 	  $(PY) tools/failures.py $(RESULTS); exit $$status
 
 .PHONY: lint ruff templates types imports scripts
