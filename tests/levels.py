@@ -18,6 +18,7 @@ import pytest
 from _pytest.nodeid import coerce_node_id
 
 from tests import thorough
+from tests.reached import reached
 
 TESTS = Path(__file__).parent
 # Fixtures that start processes. Where starting takes long, the tests are broad and form
@@ -143,6 +144,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def pytest_configure() -> None:
     """Let no test start a process that is not marked for it."""
+    if thorough.IS_SHARED:
+        reached()  # before the processes of a parallel run start
 
     def start(self: Any, *arguments: Any, **options: Any) -> None:
         if _current and not any(map(_current[0].get_closest_marker, STARTED)):

@@ -5,6 +5,7 @@ What is changed is what the working tree has and the last commit has not, or, wh
 tree is clean, what the last commit has changed.
 """
 
+import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -12,15 +13,24 @@ from pathlib import Path, PurePosixPath
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+REACHED = "TESTS_REACHED"  # of the environment
 
 
-@cache
 def reached() -> frozenset[str]:
-    """Return the folders and files of tests that the last changes reach."""
+    """
+    Return the folders and files of tests that the last changes reach.
+
+    All processes of a parallel run have it from the first, so that they run the same.
+    """
+    if REACHED not in os.environ:
+        os.environ[REACHED] = "\n".join(sorted({*places(_changed())}))
+    return frozenset(os.environ[REACHED].splitlines())
+
+
+def _changed() -> list[str]:
     changed = _lines("diff", "--name-only", "HEAD")
     changed += _lines("ls-files", "--others", "--exclude-standard")
-    of_commit = ("diff", "--name-only", "HEAD~1", "HEAD")
-    return frozenset(places(changed or _lines(*of_commit)))
+    return changed or _lines("diff", "--name-only", "HEAD~1", "HEAD")
 
 
 @cache

@@ -10,7 +10,7 @@ so that all come up as work goes on, and of the lists of other tests a third;
 import os
 import subprocess
 import zlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -61,19 +61,19 @@ def share(items: Iterable[T], *, every: int) -> list[T]:
 def in_share(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """Return the tests that run at the last commit."""
     every_item = list(items)
-    lengths = Counter(map(_of_list, every_item))
-    places: Counter[str] = Counter()
-    taken = []
-    for item in every_item:
-        name = _of_list(item)
-        of_list = LIST_PARTS if lengths[name] >= LIST else 1
-        places[name] += 1
-        if is_in_share(item, place=places[name], of_list=of_list):
-            taken.append(item)
-    return taken
+    lists = defaultdict(list)
+    # By name: pytest-randomly gives another order each time.
+    for nodeid in sorted(item.nodeid for item in every_item):
+        lists[_list_of(nodeid)].append(nodeid)
+    places = {
+        nodeid: (place, LIST_PARTS if len(one) >= LIST else 1)
+        for one in lists.values()
+        for place, nodeid in enumerate(one)
+    }
+    return [item for item in every_item if is_in_share(item, *places[item.nodeid])]
 
 
-def is_in_share(item: pytest.Item, *, place: int = 0, of_list: int = 1) -> bool:
+def is_in_share(item: pytest.Item, place: int = 0, of_list: int = 1) -> bool:
     """
     Return whether a test runs at the last commit.
 
@@ -95,8 +95,8 @@ def is_in_share(item: pytest.Item, *, place: int = 0, of_list: int = 1) -> bool:
     return place % of_list == turn % of_list
 
 
-def _of_list(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
+def _list_of(nodeid: str) -> str:
+    return nodeid.partition("[")[0]
 
 
 @cache
