@@ -73,7 +73,12 @@ run: venv ## serve the demo on http://127.0.0.1:8000/admin/ (HOST, PORT, SERVER)
 # --- checks ---
 
 .PHONY: check quick smoke
-check: venv ## before each commit, in 7 minutes: lint, quick tests; ROOM=engine for one room
+# What the last changes reach, and of all else a part: all quick tests take six minutes.
+ifndef ROOM
+check: export TESTS_SHARE := 1
+check: export TESTS_QUICK := 4
+endif
+check: venv ## before each commit, in 4 minutes: lint, quick tests; ROOM=engine for one room
 	@rm -rf $(RESULTS)
 	@$(MAKE) --no-print-directory --keep-going lint migrations quick $(if $(ROOM),,smoke); \
 	  status=$$?; $(PY) tools/failures.py $(RESULTS); exit $$status
@@ -84,20 +89,21 @@ smoke: browser-program
 
 .PHONY: test
 test: export TESTS_TEMPLATES := $(TEMPLATES)
-# Of the long levels the part that the last commit chooses: all of them take half an hour.
+# Of long levels and of lists the part that the last commit chooses: all of them take half
+# an hour.
 ifndef WHOLE
 test: export TESTS_SHARE := 1
 endif
-# The kills wait for half of their time: beside them run lint and the core, the packages
-# of CopilotKit are fetched, and the tests are compiled, which three processes would do
-# three times.
+# The kills wait for half of their time, and the sites for their browsers: beside them run
+# lint and the core, the packages of CopilotKit are fetched, and the tests are compiled,
+# which three processes would do three times.
 test: venv system ## lint, types, migrations and tests, of long ones a part; WHOLE=1 for all
 	@rm -rf $(RESULTS) && mkdir -p $(TEMPLATES)
 	@$(PY) -m tests.copilotkit.packages > build/copilotkit.txt 2>&1 & \
 	  $(MAKE) --no-print-directory --keep-going lint migrations compiled core > build/lint.txt 2>&1 & lint=$$!; \
-	  $(MAKE) --no-print-directory kills; status=$$?; \
+	  $(MAKE) --no-print-directory --keep-going kills share; status=$$?; \
 	  wait $$lint || status=2; cat build/lint.txt; \
-	  $(MAKE) --no-print-directory --keep-going unit broad share browser || status=2; \
+	  $(MAKE) --no-print-directory --keep-going unit broad browser || status=2; \
 	  $(PY) tools/failures.py $(RESULTS); exit $$status
 
 .PHONY: lint ruff templates types imports scripts
@@ -123,7 +129,7 @@ migrations: venv
 compiled: venv
 	@$(BIN)/pytest -q --collect-only tests > build/compiled.txt
 core: venv
-	$(BIN)/pytest -q -n 2 $(NOTED) --cov --cov-report= --cov-fail-under=0 $(CORE_TESTS)
+	TESTS_SHARE= $(BIN)/pytest -q -n 2 $(NOTED) --cov --cov-report= --cov-fail-under=0 $(CORE_TESTS)
 	$(BIN)/coverage report --format=total --include='$(CORE)' --fail-under=100
 unit: venv ## unit and integration tests
 ifdef MEASURED
@@ -148,7 +154,7 @@ browsers: venv ## twelve things in Firefox and WebKit (firefox-esr, webkit2gtk-d
 	  $(PY) -m pytest -n 0 -W ignore tests/browsers/scenarios.py
 hosts: browser-program ## sites of packages that people use: tools make the rows of the page (NAMES)
 	@$(PY) -m tests.hosts.packages $(NAMES)
-share: browser-program # those of a sixth of the sites that the last commit chooses
+share: browser-program # those of a tenth of the sites that the last commit chooses
 	@$(PY) -m tests.hosts.packages --share
 kills: system
 	$(BIN)/pytest -m faults -n 2 --dist loadfile $(NOTED) $$(grep -rl --include='test_*.py' 'mark\.faults' tests)

@@ -10,6 +10,7 @@ its file. Without the mark it fails, so that `make check` stays free of servers.
 import gc
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from _pytest.nodeid import coerce_node_id
 
 from tests import thorough
+from tests.reached import reached
 
 TESTS = Path(__file__).parent
 # Fixtures that start processes. Where starting takes long, the tests are broad and form
@@ -33,11 +35,14 @@ STARTERS = {
 BROAD = ("attacks", "tools/data/oracle")
 # Folders and files of many tests that take long, of which each asks something else.
 LONG = (
+    "admin/test_modules.py",
     "admin/test_permissions.py",
+    "engine/calls/browser/test_page_action.py",
     "engine/execution/test_summing.py",
     "engine/interrupts/test_asked_once.py",
     "engine/interrupts/test_edit_time.py",
     "engine/interrupts/test_preview_time.py",
+    "engine/interrupts/test_trials.py",
     "engine/test_no_secrets.py",
     "engine/undo/test_snapshots.py",
     "project/demo_model/test_data.py",
@@ -47,11 +52,14 @@ LONG = (
     "render/test_played_again.py",
     "test_packaging.py",
     "tools/api/test_changes.py",
+    "tools/api/test_modules.py",
     "web/agui",
+    "web/panel/test_conversation.py",
     "web/panel/test_sharing.py",
     "web/save_guard/test_stale_form.py",
     "web/test_access.py",
     "web/test_doors.py",
+    "web/test_not_kept.py",
 )
 STARTED = ("servers", "browser", "faults")
 
@@ -72,25 +80,32 @@ def pytest_collection_modifyitems(
 
 
 def _mark(items: list[pytest.Item]) -> None:
-    broad = [TESTS / path for path in BROAD]
-    long = [TESTS / path for path in LONG]
     for item in items:
         for name in STARTERS.keys() & getattr(item, "fixturenames", ()):
             item.add_marker("servers")
             if STARTERS[name]:
                 item.add_marker("broad")
                 item.add_marker(pytest.mark.xdist_group(STARTERS[name]))
-        if any(item.path.is_relative_to(path) for path in broad):
-            item.add_marker("broad")
-        if any(item.path.is_relative_to(path) for path in long):
-            item.add_marker("long")
+        for mark in _marks_of_file(item.path):
+            item.add_marker(mark)
+
+
+@cache  # there are thousands of tests, and hundreds of files
+def _marks_of_file(path: Path) -> list[str]:
+    listed = {"broad": BROAD, "long": LONG}
+    return [
+        mark
+        for mark, places in listed.items()
+        if any(path.is_relative_to(TESTS / place) for place in places)
+    ]
 
 
 def _take_share(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what another commit's `make test` runs."""
-    left_out = [item for item in items if not thorough.is_in_share(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if thorough.is_in_share(item)]
+    taken = thorough.in_share(items)
+    left_out = {*items}.difference(taken)
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = taken
 
 
 def pytest_report_header() -> str:
@@ -98,6 +113,9 @@ def pytest_report_header() -> str:
     if not thorough.IS_SHARED:
         return ""
     parts = ", ".join(f"1 of {most} of {mark}" for mark, most in thorough.PARTS.items())
+    parts += f", 1 of {thorough.LIST_PARTS} of lists"
+    if thorough.QUICK > 1:
+        parts = f"1 of {thorough.QUICK}, and what the last changes reach"
     return f"parts of commit {thorough.commit():040x}: {parts} (all: make test WHOLE=1)"
 
 
@@ -126,6 +144,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def pytest_configure() -> None:
     """Let no test start a process that is not marked for it."""
+    if thorough.IS_SHARED:
+        reached()  # before the processes of a parallel run start
 
     def start(self: Any, *arguments: Any, **options: Any) -> None:
         if _current and not any(map(_current[0].get_closest_marker, STARTED)):

@@ -66,7 +66,9 @@ def install(folder: Path, lock: Path) -> None:
         print("uv could not install it; trying pip.", flush=True)
     if not works(python, "-m", "pip", "--version"):
         subprocess.run([python, "-m", "ensurepip"], check=True)
-    pip = [python, "-m", "pip", *options, "--quiet", "--disable-pip-version-check"]
+    # Most modules are never imported; Python compiles the others as it needs them.
+    quiet = ["--no-compile", "--quiet", "--disable-pip-version-check"]
+    pip = [python, "-m", "pip", *options, *quiet]
     subprocess.run(pip, check=True)
 
 

@@ -80,7 +80,9 @@ def install(name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if wanted:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade"]
-        options = ["--no-deps", "--require-hashes", "--target", str(folder)]
+        # Most of it is never imported: what is, is compiled by who does so first.
+        options = ["--no-deps", "--require-hashes", "--no-compile"]
+        options += ["--target", str(folder)]
         subprocess.run([*pip, *options, "-r", str(lock)], check=True)
     stamp.write_text(digest)
     return folder
