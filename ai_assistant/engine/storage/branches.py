@@ -164,7 +164,7 @@ def before_next(
     """
     named = behind if beside is None else beside
     if named is None:
-        return conversation.runs.shown().only(*LEFT_TO_NEXT).first()
+        return Run.objects.read_shown(conversation.pk, *LEFT_TO_NEXT)
     found = conversation.runs.filter(pk=named).select_related("after").first()
     if found is None:
         raise Refused("not_found", "")
