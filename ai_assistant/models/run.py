@@ -128,16 +128,6 @@ class RunKind(models.TextChoices):
     VERSION = "version", _("another version of a question or an answer")
 
 
-# As `shown().first()` finds it. In a long conversation that has to sort all runs.
-SHOWN = """
-conversation_id = %s AND id = COALESCE(
- (SELECT shown_run_id FROM ai_assistant_conversation WHERE id = %s),
- (SELECT id FROM ai_assistant_run WHERE conversation_id = %s
-  ORDER BY created_at DESC, id DESC LIMIT 1)
-)
-"""
-
-
 class RunQuerySet(models.QuerySet["Run"]):
     """Runs, and which of them a conversation shows."""
 
@@ -146,12 +136,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         is_newest = models.Q(conversation__shown_run=None)  # nothing is behind it
         is_chosen = models.Q(conversation__shown_run=models.F("pk"))
         return self.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
-
-    def read_shown(self, conversation_id: UUID, *only: str) -> "Run | None":
-        """Return the one that ends what is shown; asked for each message."""
-        field: Any = Run._meta.get_field("conversation")
-        own = field.get_db_prep_value(conversation_id, connection)
-        return read_row(Run, SHOWN, [own] * 3, only)
 
     def read_unfinished(self, conversation_id: UUID) -> "Run | None":
         """Return the one of a conversation that has not ended; asked for each message."""

@@ -9,6 +9,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext, isolate_apps
 
+from ai_assistant.engine.storage.branches import last_shown
 from ai_assistant.models import Conversation, Run
 from ai_assistant.models.raw_sql import (
     changed_row,
@@ -80,11 +81,11 @@ class TestReadRow:
         conversation.shown_run = None if chosen is None else own[chosen]
         conversation.save()
 
-        found = Run.objects.read_shown(conversation.pk, "state_data")
+        found = last_shown(conversation.pk)
 
         assert found == conversation.runs.shown().first()
         assert found.state_data == {"a": [1]}
-        assert Run.objects.read_shown(uuid.uuid4()) is None
+        assert last_shown(uuid.uuid4()) is None
 
     @pytest.mark.parametrize("is_old", [False, True], ids=["new", "old SQLite"])
     def test_changed_row_is_as_it_is_then(self, conversation, is_old, monkeypatch):
