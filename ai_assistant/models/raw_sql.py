@@ -160,11 +160,17 @@ def _is_of_server(field: "Field[Any, Any]", vendor: str) -> bool:
 # --- reading ---
 
 
-def read_row(model: type[M], where: str, arguments: Sequence[Any]) -> M | None:
-    """Return the row of ours for which `where` holds, as SQL; None if there is none."""
-    columns = _names(model, connection.alias)
+def read_row(
+    model: type[M], where: str, arguments: Sequence[Any], only: tuple[str, ...] = ()
+) -> M | None:
+    """
+    Return the row of ours for which `where` holds, as SQL; None if there is none.
+
+    If fields are named in `only`, the others are read when they are needed.
+    """
+    columns = _names(model, connection.alias, only)
     sql = f"SELECT {columns} FROM {model._meta.db_table} WHERE {where}"
-    return _row(model, connection, sql, arguments)
+    return _row(model, connection, sql, arguments, only)
 
 
 def has_any(model: type[Model], where: str, arguments: Sequence[Any]) -> bool:
@@ -216,13 +222,19 @@ def _by_key(
     return sql, [pk.get_db_prep_value(key, using)]
 
 
-def _row(model: type[M], using: Any, sql: str, arguments: Sequence[Any]) -> M | None:
+def _row(
+    model: type[M],
+    using: Any,
+    sql: str,
+    arguments: Sequence[Any],
+    only: tuple[str, ...] = (),
+) -> M | None:
     with using.cursor() as cursor:
         cursor.execute(sql, arguments)
         found = cursor.fetchone()
     if found is None:
         return None
-    names, converted = _converters(model, using.alias)
+    names, converted = _converters(model, using.alias, only)
     values = list(found)
     for index, column, converters in converted:
         for convert in converters:
@@ -231,19 +243,25 @@ def _row(model: type[M], using: Any, sql: str, arguments: Sequence[Any]) -> M | 
 
 
 @lru_cache
-def _names(model: type[Model], alias: str) -> str:
-    """Return the names of all columns, quoted: `index` is a word of SQL."""
+def _names(model: type[Model], alias: str, only: tuple[str, ...] = ()) -> str:
+    """Return the names of the columns, quoted: `index` is a word of SQL."""
     quoted = connections[alias].ops.quote_name
-    return ", ".join(quoted(str(field.column)) for field in model._meta.concrete_fields)
+    return ", ".join(quoted(str(field.column)) for field in _fields(model, only))
+
+
+def _fields(model: type[Model], only: tuple[str, ...]) -> "list[Field[Any, Any]]":
+    """Return the fields of a model that have a column; the key is always among them."""
+    own = model._meta.concrete_fields
+    return [one for one in own if not only or one.primary_key or one.name in only]
 
 
 @lru_cache
 def _converters(
-    model: type[Model], alias: str
+    model: type[Model], alias: str, only: tuple[str, ...] = ()
 ) -> tuple[list[str], list[tuple[int, Any, list[Convert]]]]:
     """Return the names of the columns, and how values of them become Python's."""
     using = connections[alias]
-    fields = model._meta.concrete_fields
+    fields = _fields(model, only)
     found = []
     for index, field in enumerate(fields):
         column = field.get_col(model._meta.db_table)

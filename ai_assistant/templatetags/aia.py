@@ -14,7 +14,7 @@ from ai_assistant.render.html.cards.result import object_url
 from ai_assistant.render.html.overview import overview_entry
 from ai_assistant.render.html.reports.table import shown
 from ai_assistant.render.html.transcript.entries import Entry
-from ai_assistant.web.panel.layout import bridge
+from ai_assistant.web.panel.layout import bridge, nonce_of
 
 register = template.Library()
 
@@ -32,11 +32,8 @@ def aia_bridge() -> str:
 @register.simple_tag(takes_context=True)
 def aia_nonce(context: Context) -> SafeString | str:
     """Return ` nonce="..."` if the page has a content security policy with one."""
-    request = getattr(context, "request", None)
-    # django-csp's, or Django's own; either is made when it is read.
-    nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
-    text = "" if nonce is None else str(nonce)
-    return format_html(' nonce="{}"', text) if text else ""
+    nonce = nonce_of(getattr(context, "request", None))
+    return format_html(' nonce="{}"', nonce) if nonce else ""
 
 
 @register.simple_tag(takes_context=True)

@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString
 from ai_assistant.exceptions import ImproperlyConfiguredAssistant
 from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.types import JSON
-from ai_assistant.web.middleware import drawn_parts, has_addresses, wants_panel
+from ai_assistant.web.injection import drawn_parts
+from ai_assistant.web.middleware import has_addresses, wants_panel
 
 register = template.Library()
 

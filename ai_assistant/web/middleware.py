@@ -11,8 +11,6 @@ from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_asy
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.template.context import make_context
-from django.template.loader import get_template
 from django.urls import NoReverseMatch, get_urlconf, reverse
 from django.utils.cache import patch_vary_headers
 from typing_extensions import TypeIs
@@ -20,8 +18,8 @@ from typing_extensions import TypeIs
 from ai_assistant import conf
 from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.web.injection import drawn_parts
 from ai_assistant.web.object_history import with_changes
-from ai_assistant.web.panel.panel import panel_for
 from ai_assistant.web.save_guard.digest import with_digest
 from ai_assistant.web.save_guard.object_lock import answer_if_locked, page_with_locks
 from ai_assistant.web.save_guard.page import (
@@ -43,7 +41,6 @@ OWN_SKIP = re.compile(
 )
 HEAD_END = re.compile(rb"</head\s*>", re.IGNORECASE)
 MARK = b'id="aia"'
-DRAWN = ("injection_head", "injection_body", "skip")  # templates of the panel
 APP_NAME = "ai_assistant"  # the namespace of the assistant's URLs
 NO_PANEL = (
     *("logout", "login", "password_change_done"),
@@ -190,24 +187,10 @@ def inject(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         return response
 
 
-def drawn_parts(request: HttpRequest) -> list[str]:
-    """
-    Return the panel of a page: what its head gets, what its body, and the link to it.
-
-    The context processors of the site are called once for all of it.
-    """
-    templates: list[Any] = [get_template(f"ai_assistant/{name}.html") for name in DRAWN]
-    engine = templates[0].backend.engine
-    values = {"panel": panel_for(request)}
-    context = make_context(values, request, autoescape=engine.autoescape)
-    with context.bind_template(templates[0].template):
-        return [each.template.render(context) for each in templates]
-
-
 def _with_panel(
     request: HttpRequest, response: HttpResponse, body: re.Match[bytes]
 ) -> HttpResponse:
-    content = response.content
+    content, charset = response.content, response.charset
     styles, panel, skip = drawn_parts(request)
     own = OWN_SKIP.match(content, body.end())
     after = own.end() if own else body.end()
@@ -215,11 +198,11 @@ def _with_panel(
     at = heads[-1] if heads else body.end()
     parts = (
         content[:at],
-        styles.encode(response.charset, "xmlcharrefreplace"),
+        styles.encode(charset, "xmlcharrefreplace"),
         content[at : body.end()],
-        panel.encode(response.charset, "xmlcharrefreplace"),
+        panel.encode(charset, "xmlcharrefreplace"),
         content[body.end() : after],
-        skip.encode(response.charset, "xmlcharrefreplace"),
+        skip.encode(charset, "xmlcharrefreplace"),
         content[after:],
     )
     _replace(response, b"".join(parts))

@@ -9,7 +9,8 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext, isolate_apps
 
-from ai_assistant.models import Conversation
+from ai_assistant.engine.storage.branches import last_shown
+from ai_assistant.models import Conversation, Run
 from ai_assistant.models.raw_sql import (
     changed_row,
     has_row,
@@ -50,6 +51,41 @@ class TestReadRow:
 
     def test_row_that_is_not_there(self):
         assert read_row(Conversation, "title = %s", ["none"]) is None
+
+    def test_row_of_a_few_fields_reads_the_others_when_they_are_needed(
+        self, conversation
+    ):
+        key = Conversation._meta.pk.get_db_prep_value(conversation.pk, connection)
+
+        found = read_row(Conversation, "id = %s", [key], ("title",))
+
+        assert found.get_deferred_fields() == fields(found).keys() - {"id", "title"}
+        assert fields(found) == fields(Conversation.objects.get())
+
+    @pytest.mark.parametrize("chosen", [None, 0, 1, 2])
+    def test_run_that_is_shown_is_the_one_that_django_finds(
+        self, ada, conversation, chosen
+    ):
+        other = Conversation.objects.create(owner=ada)
+        for place in (conversation, conversation, conversation, other):
+            Run.objects.create(
+                conversation=place,
+                user=ada,
+                state="succeeded",
+                state_data={"a": [1]},
+                idempotency_key=uuid.uuid4().hex,
+            )
+        own = list(conversation.runs.order_by("created_at"))
+        at_once = own[1].created_at  # then the greater key is the newer one
+        Run.objects.filter(pk=own[2].pk).update(created_at=at_once)
+        conversation.shown_run = None if chosen is None else own[chosen]
+        conversation.save()
+
+        found = last_shown(conversation.pk)
+
+        assert found == conversation.runs.shown().first()
+        assert found.state_data == {"a": [1]}
+        assert last_shown(uuid.uuid4()) is None
 
     @pytest.mark.parametrize("is_old", [False, True], ids=["new", "old SQLite"])
     def test_changed_row_is_as_it_is_then(self, conversation, is_old, monkeypatch):

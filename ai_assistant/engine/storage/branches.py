@@ -14,6 +14,7 @@ from ai_assistant.exceptions import Refused
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.models.conversation import Conversation
+from ai_assistant.models.raw_sql import read_row
 from ai_assistant.models.run import UNFINISHED, Run, RunKind
 from ai_assistant.types import WRITING, UserKey
 
@@ -25,6 +26,14 @@ DONE = (CallStatus.COMPLETE, CallStatus.UNKNOWN)
 ENDS = (
     "SELECT COUNT(*) - COUNT(DISTINCT after_id) FROM {run} WHERE conversation_id = %s"
 )
+# As `shown().first()` finds it. In a long conversation that has to sort all runs.
+SHOWN = """
+conversation_id = %s AND id = COALESCE(
+ (SELECT shown_run_id FROM ai_assistant_conversation WHERE id = %s),
+ (SELECT id FROM ai_assistant_run WHERE conversation_id = %s
+  ORDER BY created_at DESC, id DESC LIMIT 1)
+)
+"""
 # What the next run begins with: read at once with the run before it.
 LEFT_TO_NEXT = (
     "conversation",
@@ -164,11 +173,16 @@ def before_next(
     """
     named = behind if beside is None else beside
     if named is None:
-        return conversation.runs.shown().only(*LEFT_TO_NEXT).first()
+        return last_shown(conversation.pk)
     found = conversation.runs.filter(pk=named).select_related("after").first()
     if found is None:
         raise Refused("not_found", "")
     return found if beside is None else found.after
+
+
+def last_shown(conversation_id: UUID) -> Run | None:
+    """Return the run that ends what is shown; asked for each message."""
+    return read_row(Run, SHOWN, [db_id(conversation_id)] * 3, LEFT_TO_NEXT)
 
 
 def has_changed_rows(run_ids: Iterable[UUID]) -> bool:

@@ -44,7 +44,12 @@ def with_note(group: Group, *notes: str) -> Group:
 
 def size_of(group: Group) -> int:
     """Return how many characters a group has."""
-    return sum(len(entry.get("content") or "") + _called(entry) for entry in group)
+    size = 0
+    for entry in group:
+        size += len(entry.get("content") or "")
+        for call in entry.get("tool_calls", ()):
+            size += len(call["function"]["arguments"])
+    return size
 
 
 def short(text: str, most: int) -> str:
@@ -52,11 +57,6 @@ def short(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most]}\n{CUT.format(most=most, total=len(text))}"
-
-
-def _called(entry: Entry) -> int:
-    calls = entry.get("tool_calls", ())
-    return sum(len(call["function"]["arguments"]) for call in calls)
 
 
 def _cut(group: Group, most: int) -> Group:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -115,15 +116,15 @@ def _begun(
     if not notes:
         return kept
     dropped = len(window.messages) - len(kept)
-    told_here = [*with_beginnings(window.messages)][dropped:]
+    told_here = islice(with_beginnings(window.messages), dropped, None)
     for index, (_message, begins) in enumerate(told_here):
         if begins:
             return [with_note(kept[index], *notes), *kept[index + 1 :]]
         if left_out is None:
             break  # nothing may be lost between the summary and the next question
     # Of one run more than fits: its question comes first.
-    is_gapless = bool(told_here) and left_out is None
-    asked = question_of(told_here[0][0].run_id if is_gapless else run.pk)
+    is_gapless = bool(window.messages[dropped:]) and left_out is None
+    asked = question_of(window.messages[dropped].run_id if is_gapless else run.pk)
     question = [{"role": "user", "content": asked.text if asked else ""}]
     return [with_note(question, *notes), *kept]
 

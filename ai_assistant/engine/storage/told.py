@@ -10,7 +10,7 @@ from ai_assistant.engine.storage.branches import seen_by
 from ai_assistant.engine.storage.fitting import KEPT
 from ai_assistant.engine.storage.rounds import is_run_over, rounds_since
 from ai_assistant.models.call import ToolCall
-from ai_assistant.models.conversation import Message, text_of
+from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, RunKind
 
 # By columns: to make an object of each row costs as much as all the rest.
@@ -29,7 +29,8 @@ SENT_BY_CODE = {
     ),
 }
 NOTES = 10  # summaries, also those taken back, among the messages of a window
-SUMMARY, STATE = Message.Role.SUMMARY, Message.State
+SUMMARY, USER = Message.Role.SUMMARY, Message.Role.USER
+STATE, BY_CODE = Message.State, Message.Origin.CODE
 
 
 class Told(NamedTuple):
@@ -110,7 +111,7 @@ def still_told(messages: list[Told], rounds: Mapping[UUID, int]) -> list[Told]:
 
 def _noted(text: str, origin: str, label: str) -> str:
     """Return the words of a message, with a note if no person has written them."""
-    note = SENT_BY_CODE.get(label) if origin == Message.Origin.CODE else None
+    note = SENT_BY_CODE.get(label) if origin == BY_CODE else None
     return f"{note}\n\n{text}" if note else text
 
 
@@ -130,7 +131,8 @@ def window_of(run: Run, path: Sequence[UUID] | None) -> Window:
     summary = next((note for note in notes if note.state == STATE.COMPLETE), None)
     if summary is None and len(lines) > most and run.conversation.summaries:
         summary = newest_summary(run)
-    live = [row for row in lines if row.position > _end(summary)]
+    end = _end(summary)
+    live = [row for row in lines if row.position > end]
     newest = live[:most][::-1]
     window = Window(messages=newest, summary=summary, notes=_since(notes, summary))
     is_cut = len(rows) == limit and len(live) == len(lines)
@@ -173,7 +175,7 @@ def history_messages() -> int:
 
 def question_of(run_id: UUID) -> Message | None:
     """Return the message that a run answers."""
-    said = Message.objects.filter(run_id=run_id, role=Message.Role.USER)
+    said = Message.objects.filter(run_id=run_id, role=USER)
     return said.order_by("position").first()
 
 
@@ -183,7 +185,7 @@ def with_beginnings(
     """Yield each message, and whether its run begins with it."""
     before = earlier
     for message in messages:
-        is_user = message.role == Message.Role.USER
+        is_user = message.role == USER
         yield message, is_user and message.run_id != before
         before = message.run_id
 
@@ -225,23 +227,23 @@ def _rows(run: Run, runs: Sequence[UUID] | None, limit: int) -> list[Told]:
 
 
 def _told_rows(rows: Any, limit: int | None = None) -> list[Told]:
-    return [
-        Told._make(
-            [
-                *(run_id, role, _noted(text_of(parts), origin, label)),
-                *(*others, _label(role, parts)),
-                role == Message.Role.USER and kind != RunKind.CONTINUE,
-                any(part.get("type") == "call" for part in parts),
-            ]
-        )
-        for run_id, role, origin, label, parts, *others, kind in rows.values_list(
-            *COLUMNS
-        )[:limit]
-    ]
+    return [*map(_told_row, rows.values_list(*COLUMNS)[:limit])]
 
 
-def _label(role: str, parts: list[dict[str, Any]]) -> str:
-    return str(parts[0].get("label", "")) if role == SUMMARY and parts else ""
+def _told_row(row: Sequence[Any]) -> Told:
+    # Loops and no generators: there are many rows, of a part or two each.
+    run_id, role, origin, label, parts, *others, kind = row
+    text, has_calls = "", False
+    for part in parts:
+        if part["type"] == "text":
+            text += part["text"]
+        elif part["type"] == "call":
+            has_calls = True
+    if origin == BY_CODE:
+        text = _noted(text, origin, label)
+    own_label = str(parts[0].get("label", "")) if role == SUMMARY and parts else ""
+    begins_round = role == USER and kind != RunKind.CONTINUE
+    return Told._make([run_id, role, text, *others, own_label, begins_round, has_calls])
 
 
 def _end(summary: Told | None) -> int:

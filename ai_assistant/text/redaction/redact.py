@@ -193,8 +193,40 @@ def redact_json(value: Any) -> Any:
 
 
 def redact_values_json(value: Any) -> Any:
-    """Return the JSON `value` without the secrets of this site."""
-    return _mapped(value, partial(_without_values, secrets=site_secrets()))
+    """Return the JSON `value` without the secrets of this site, as a copy."""
+    secrets = site_secrets()
+    if not _has_values(value, secrets):
+        return _copied(value)  # most values: a history has hundreds of texts
+    return _mapped(value, partial(_without_values, secrets=secrets))
+
+
+def _has_values(value: Any, secrets: tuple[str, ...]) -> bool:
+    """Return whether a text of the JSON `value` may hold one of the secrets."""
+    texts: list[str] = []
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, dict):
+            left += item.keys()
+            left += item.values()
+        elif isinstance(item, list | tuple):
+            left += item
+    # What reaches over an end is found here, but in none of the texts.
+    whole = "\n".join(texts)
+    return any(secret in whole for secret in (*secrets, OWN_HINT))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: item if isinstance(item, str) else _copied(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [item if isinstance(item, str) else _copied(item) for item in value]
+    return value
 
 
 def _without_patterns(text: str) -> str:

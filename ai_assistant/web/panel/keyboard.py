@@ -1,6 +1,7 @@
 """The keys of the panel: what each does, and as the scripts compare them."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -27,6 +28,7 @@ def key_signs(shortcuts: Iterable[str]) -> str:
     return " ".join(_sign(one) for one in shortcuts)
 
 
+@cache
 def _sign(shortcut: str) -> str:
     *modifiers, key = [part.strip().lower() for part in shortcut.split("+")]
     unknown = [name for name in modifiers if name not in MODIFIERS]

@@ -1,4 +1,4 @@
-"""Which theme of the admin the panel takes its colours from."""
+"""Where the panel stands, and what the page around it asks of its styles and scripts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +26,13 @@ def bridge() -> str:
     if named == "auto":
         named = next(filter(apps.is_installed, INSTALLED), "admin")
     return f"ai_assistant/themes/{named}.css" if named in SHEETS else ""
+
+
+def nonce_of(request: object) -> str:
+    """Return the nonce of a page's content security policy; empty if it has none."""
+    # django-csp's, or Django's own; either is made when it is read.
+    nonce = getattr(request, "csp_nonce", "") or getattr(request, "_csp_nonce", None)
+    return "" if nonce is None else str(nonce)
 
 
 COOKIE = "aia_ui"

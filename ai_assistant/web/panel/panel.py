@@ -204,7 +204,7 @@ class Panel:
         """Return a fresh idempotency key, for the form without JavaScript."""
         return str(uuid.uuid4())
 
-    @property
+    @cached_property
     def now(self) -> int:
         """Return the moment in milliseconds: the page is as old as its panel."""
         return int(clock.nearly_now().timestamp() * 1000)

@@ -16,11 +16,15 @@ from ai_assistant.request_context import full_path
 from ai_assistant.safety.object_locks import at_work_on
 
 FORMS = frozenset({"change", "delete", "changelist"})
+NAMES_OF_FORMS = tuple(f"_{action}" for action in FORMS)  # ends of the names of URLs
 OWN_FIELDS = frozenset({"csrfmiddlewaretoken"})
 
 
 def page_with_locks(request: HttpRequest) -> SitePage | None:
     """Return the page if an object of it may be locked. Asks no database."""
+    match = request.resolver_match
+    if match is not None and not str(match.url_name).endswith(NAMES_OF_FORMS):
+        return None  # most pages: told before anything is looked for
     if not conf.enabled() or not any_locks() or not hasattr(request, "user"):
         return None
     page = find_page(full_path(request))

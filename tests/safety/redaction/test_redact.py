@@ -12,6 +12,7 @@ from ai_assistant.text.redaction.redact import (
     redact,
     redact_json,
     redact_values,
+    redact_values_json,
 )
 from tests.safety.redaction.canaries import LOOKS
 
@@ -90,6 +91,38 @@ class TestValues:
         told = redact_json({secret: [1, None, {"b": f"x {secret}"}], "n": True})
 
         assert told == {MARK: [1, None, {"b": f"x {MARK}"}], "n": True}
+
+    @pytest.mark.parametrize("wrap", ["{}", "a {} b", "{}\n", "\n{}"])
+    def test_value_is_found_wherever_it_stands(self, configured, wrap):
+        own_token = f"aia_{'x' * 43}"
+        for secret in (*configured.values(), own_token):
+            text, told = wrap.format(secret), wrap.format(MARK)
+            for value, expected in (
+                (text, told),
+                (
+                    {"a": 1, "b": [None, {"c": [text]}]},
+                    {"a": 1, "b": [None, {"c": [told]}]},
+                ),
+                ([{"role": "x", text: {"y": 2.5}}], [{"role": "x", told: {"y": 2.5}}]),
+                ((True, ("z", text)), [True, ["z", told]]),
+            ):
+                assert redact_values_json(value) == expected
+
+    def test_parts_of_a_value_are_no_value(self, configured, monkeypatch):
+        monkeypatch.setenv("TWO_LINES_API_KEY", "first-line-0011\nsecond-line-0012")
+        parts = ["first-line-0011", "second-line-0012"]
+
+        assert redact_values_json(parts) == parts
+
+    @pytest.mark.parametrize("text", ["plain", f"aia_{'x' * 43}"])
+    def test_what_comes_back_is_a_copy(self, text):
+        value = [{"role": "x", "calls": [{"name": "y"}], "text": text}]
+
+        told = redact_values_json(value)
+        told[0]["role"] = told[0]["calls"][0]["name"] = "changed"
+        told[0]["calls"].append("more")
+
+        assert value == [{"role": "x", "calls": [{"name": "y"}], "text": text}]
 
 
 class TestPatterns:
