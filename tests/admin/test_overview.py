@@ -103,8 +103,12 @@ class TestParts:
         self, admin_client, settings, monkeypatch
     ):
         monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-        profile = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "NO_SUCH_KEY"}
-        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": {"default": profile}}
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        monkeypatch.setenv("SOME_KEY", "sk-x")
+        good = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "SOME_KEY"}
+        many = {"default": good, **{f"p{number}": good for number in range(12)}}
+        profiles = {**many, "spare": good | {"API_KEY_ENV": "NO_SUCH_KEY"}}
+        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": profiles}
 
         page = admin_client.get(PAGE).content.decode()
         assert "Not usable: NO_SUCH_KEY is missing." in page

@@ -277,6 +277,11 @@ class TestPreview:
 
         assert 'value="get_object find_tools"' in form
 
+    def test_lines_end_as_in_a_file(self, admin_client):
+        save(admin_client, None, body="1. Look.\r\n2. Tell.")
+
+        assert Skill.objects.get().body == "1. Look.\n2. Tell."
+
     def test_preview_is_for_who_may_write(self, staff):
         assert staff("view_skill").post(address(Skill, "preview")).status_code == 403
         assert staff("add_skill").get(address(Skill, "preview")).status_code == 405
