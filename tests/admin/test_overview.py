@@ -166,8 +166,9 @@ class TestParts:
         PolicyRule.objects.create(tools="find_nothing", decision="deny")
         PolicyRule.objects.create(tools="find_nothing_more", decision="deny")
         PolicyRule.objects.filter(tools="find_nothing_more").update(tools="(")
-        agent = Agent.objects.create(name="writer", label="Writer", text="Write.")
-        Agent.objects.filter(pk=agent.pk).update(profile="gone")
+        tools = "get_* gone_tool"
+        agent = Agent.objects.create(name="writer", text="Write.", tools=tools)
+        Agent.objects.filter(pk=agent.pk).update(profile="gone", loop="no-loop")
 
         def told(*codenames):
             broken = staff(*codenames).get(PAGE).context["overview"]["broken"]
@@ -179,7 +180,9 @@ class TestParts:
         )
         assert rules[1].startswith("Pattern “(” ")
         assert told("view_agent") == [
-            "There is no profile “gone” any more. Choose another one."
+            "There is no profile “gone” any more. Choose another one.",
+            "There is no tool “gone_tool” any more. Leave it out.",
+            "There is no “no-loop”. There are: default.",
         ]
         assert told("view_usage") == []
 
