@@ -116,7 +116,8 @@ class AuditEntryAdmin(ListedAdmin):
         )
         row = '<tr><th scope="row">{}</th><td>{}</td></tr>'
         rows = format_html_join("", row, lines)
-        return format_html("<table><tbody>{}</tbody></table>", rows)
+        table = '<table class="aia-details"><tbody>{}</tbody></table>'
+        return format_html(table, rows)
 
     @admin.display(description=_("hash"))
     def hashes(self, entry: AuditEntry) -> SafeString:

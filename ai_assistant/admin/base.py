@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Model
 from django.forms import model_to_dict
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.text import capfirst
 
 from ai_assistant import conf
@@ -158,14 +158,24 @@ def _record(action: str, request: HttpRequest, obj: Model, message: Any = None) 
     )
 
 
+def _with_plain_lines(data: Any) -> Any:
+    """Return what was sent with lines that end as in a file, not as browsers end them."""
+    if not isinstance(data, QueryDict):
+        return data
+    plain = data.copy()
+    for name, values in data.lists():
+        plain.setlist(name, [value.replace("\r\n", "\n") for value in values])
+    return plain
+
+
 class RowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
     """The form of a row of configuration; what is wrong is said at its field."""
 
     maker: Any = None  # who edits it
     is_preview = False  # nothing is saved, and what it shows says what is wrong
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, data: Any = None, *args: Any, **options: Any) -> None:
+        super().__init__(_with_plain_lines(data), *args, **options)
         row = self.instance
         self.was_active = row.pk is not None and getattr(row, "is_active", False)
 

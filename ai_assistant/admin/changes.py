@@ -38,7 +38,8 @@ def field_difference(row: RowChange) -> SafeString:
             for name in _field_names(row, before, after)
         ),
     )
-    return format_html("<table><tbody>{}</tbody></table>", lines)
+    table = '<table class="aia-details"><tbody>{}</tbody></table>'
+    return format_html(table, lines)
 
 
 def _field_names(

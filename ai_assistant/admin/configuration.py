@@ -61,6 +61,14 @@ HELP = {
 }
 
 
+class NamesInput(widgets.AdminTextInputWidget):
+    """Names on one line: a file may have them on several, which a browser would join."""
+
+    def format_value(self, value: Any) -> str | None:
+        """Return the names, a space between each."""
+        return " ".join(str(value).split()) if value else None
+
+
 class ConfigurationAdmin(PreviewedAdmin):
     """What rows of configuration have in common: what they say, and where it applies."""
 
@@ -102,7 +110,7 @@ class ConfigurationAdmin(PreviewedAdmin):
         if db_field.name == "description":
             kwargs["widget"] = widgets.AdminTextareaWidget(attrs={"rows": 3})
         if db_field.name in {"allowed_tools", "tools", "modules"}:
-            kwargs["widget"] = widgets.AdminTextInputWidget
+            kwargs["widget"] = NamesInput
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     @admin.action(description=gettext_lazy("Switch on"), permissions=["change"])

@@ -247,6 +247,10 @@ ADVICE: Mapping[str, Any] = {
         "What answers at this address is no model. Check the base URL: it often ends "
         "with /v1."
     ),
+    "provider_down": gettext_lazy(
+        "The server at this address answers with an error of its own. Try again in a "
+        "minute, and check the base URL."
+    ),
     "bad_request": gettext_lazy(
         "The provider did not accept the request. Check the model's name and the "
         "options."

@@ -167,11 +167,12 @@ def _own_parameters(tool: ToolDefinition) -> dict[str, Any]:
     Unknown arguments are refused unless it allows them. Raise
     ImproperlyConfiguredAssistant if it is not the schema of an object.
     """
+    own: Any = tool.schema or {}  # of a row it may be any JSON
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {},
         "additionalProperties": False,
-        **(tool.schema or {}),
+        **(own if isinstance(own, Mapping) else {"type": "none"}),
     }
     if schema["type"] != "object" or not isinstance(schema["properties"], dict):
         raise ImproperlyConfiguredAssistant(

@@ -103,8 +103,12 @@ class TestParts:
         self, admin_client, settings, monkeypatch
     ):
         monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-        profile = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "NO_SUCH_KEY"}
-        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": {"default": profile}}
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        monkeypatch.setenv("SOME_KEY", "sk-x")
+        good = {"MODEL": "openai/gpt-5-mini", "API_KEY_ENV": "SOME_KEY"}
+        many = {"default": good, **{f"p{number}": good for number in range(12)}}
+        profiles = {**many, "spare": good | {"API_KEY_ENV": "NO_SUCH_KEY"}}
+        settings.AI_ASSISTANT = {"ENABLED": True, "PROFILES": profiles}
 
         page = admin_client.get(PAGE).content.decode()
         assert "Not usable: NO_SUCH_KEY is missing." in page
@@ -162,8 +166,9 @@ class TestParts:
         PolicyRule.objects.create(tools="find_nothing", decision="deny")
         PolicyRule.objects.create(tools="find_nothing_more", decision="deny")
         PolicyRule.objects.filter(tools="find_nothing_more").update(tools="(")
-        agent = Agent.objects.create(name="writer", label="Writer", text="Write.")
-        Agent.objects.filter(pk=agent.pk).update(profile="gone")
+        tools = "get_* gone_tool"
+        agent = Agent.objects.create(name="writer", text="Write.", tools=tools)
+        Agent.objects.filter(pk=agent.pk).update(profile="gone", loop="no-loop")
 
         def told(*codenames):
             broken = staff(*codenames).get(PAGE).context["overview"]["broken"]
@@ -175,7 +180,9 @@ class TestParts:
         )
         assert rules[1].startswith("Pattern “(” ")
         assert told("view_agent") == [
-            "There is no profile “gone” any more. Choose another one."
+            "There is no profile “gone” any more. Choose another one.",
+            "There is no tool “gone_tool” any more. Leave it out.",
+            "There is no “no-loop”. There are: default.",
         ]
         assert told("view_usage") == []
 

@@ -377,6 +377,7 @@ class TestTrial:
         [
             ([status(401, "No.")], "The provider refused the key."),
             ([status(404, "No.")], "There is no model “openai/x” at this address."),
+            ([status(500, "No.")], "answers with an error of its own."),
             ([status(429, "No.")], "its rate limit is reached"),
             ([{"op": "page", "type": "text/html", "body": "x"}], "is no model"),
         ],

@@ -140,7 +140,7 @@ def test_axe_finds_nothing_on_the_owners_pages(
         visitor.leave()
 
 
-@pytest.mark.timeout(60 * len(LANGUAGES))
+@pytest.mark.timeout(180 * len(LANGUAGES))
 def test_axe_finds_nothing_on_them_in_any_language(
     house: Theatre, owner_pages: dict[str, str], subtests: pytest.Subtests
 ) -> None:

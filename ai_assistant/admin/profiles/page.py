@@ -63,7 +63,7 @@ class ProfileAdmin(FirstRunPages, VersionedAdmin):
     """Model profiles, for users with the admin's own permissions for them."""
 
     form = ProfileForm
-    list_display = ("name", "label", "model", "state", "is_active", "in_settings")
+    list_display = ("name", "model", "state", "label", "is_active", "in_settings")
     list_filter = ("is_active",)
     search_fields = ("name", "label", "model")
     when_empty = gettext_lazy(

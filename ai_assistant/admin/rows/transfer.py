@@ -27,17 +27,12 @@ from ai_assistant.configuration.transfer.applied import (
     RowDifference,
     apply,
 )
-from ai_assistant.configuration.transfer.document import (
-    MOST_CHARS,
-    WrongFile,
-    read,
-    written,
-)
+from ai_assistant.configuration.transfer.document import WrongFile, read, written
 from ai_assistant.models.configuration import ConfigurationFile
 
 FORMATS = {"yaml": "application/yaml", "json": "application/json"}
 FLAGS = {ADDED: ADDITION, CHANGED: CHANGE, REMOVED: DELETION}
-BYTES = 4  # of a character at most
+MOST_BYTES = 2_000_000  # Django takes 2.5 MB of a form, and the file is sent twice
 
 
 class FileForm(forms.Form):
@@ -54,8 +49,12 @@ class FileForm(forms.Form):
     def clean_file(self) -> tuple[str, str]:
         """Return the name and the text of the file."""
         file = self.cleaned_data["file"]
-        if file.size > MOST_CHARS * BYTES:
-            raise forms.ValidationError(_("The file is too large."))
+        if file.size > MOST_BYTES:
+            sentence = _(
+                "The file is too large for this page. Use “manage.py assistant_config "
+                "import”."
+            )
+            raise forms.ValidationError(sentence)
         try:
             return PurePath(file.name).name, file.read().decode("utf-8")
         except UnicodeDecodeError as error:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.configuration.problems.modules import profile_error
+from ai_assistant.configuration.problems.modules import gone_tools, profile_error
 from ai_assistant.configuration.rows import rows_of
 from ai_assistant.models.configuration import Agent
 from ai_assistant.models.policy import PolicyRule, pattern_error
@@ -40,7 +40,16 @@ def rule_problems() -> Iterator[StoredProblem]:
 
 
 def agent_problems() -> Iterator[StoredProblem]:
-    """Yield the agents that are on and whose profile is gone."""
+    """Yield the agents that are on and of which something is gone."""
     for row in rows_of(Agent):
-        if row.is_active and row.profile and (said := profile_error(row.profile)):
-            yield StoredProblem(row=row, text=said)
+        if row.is_active:
+            yield from (StoredProblem(row=row, text=said) for said in _gone_of(row))
+
+
+def _gone_of(row: Agent) -> Iterator[str]:
+    if row.profile and (said := profile_error(row.profile)):
+        yield said
+    yield from gone_tools(name for name in row.tools.split() if "*" not in name)
+    if row.loop and row.loop not in (loops := registry.parts("loop")):
+        sentence = _("There is no “%(name)s”. There are: %(known)s.")
+        yield sentence % {"name": row.loop, "known": ", ".join(sorted(loops))}

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from ai_assistant.configuration.transfer.kinds import KINDS, values_of
 
 VERSION = 1  # of the file: greater once an older release could not read it
-MOST_CHARS = 1_000_000
 JSON_ENDING = ".json"
 
 
@@ -41,8 +40,6 @@ def written(*, as_json: bool = False) -> str:
 
 def read(text: str, name: str = "") -> Document:
     """Return what a file says. Raise WrongFile if it is none, or of a newer version."""
-    if len(text) > MOST_CHARS:
-        raise WrongFile(_("The file is too large to be one of configuration."))
     found = _parsed(text, is_json=name.endswith(JSON_ENDING))
     if not isinstance(found, dict) or "version" not in found:
         raise WrongFile(_("The file has no “version”: it is none of configuration."))

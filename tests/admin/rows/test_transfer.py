@@ -10,6 +10,7 @@ from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from ai_assistant.configuration.transfer.document import read
 from ai_assistant.models import AuditEntry, Instruction
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C11")]
@@ -118,6 +119,12 @@ class TestImport:
 
         page = admin_client.post(PAGE, {"file": file}).content.decode()
         assert "is not UTF-8" in page
+
+    def test_file_that_is_too_large_leads_to_the_command(self, admin_client):
+        text = file_of(*({"name": f"a{n}", "text": "x" * 3000} for n in range(700)))
+
+        assert "too large for this page" in upload(admin_client, text).content.decode()
+        assert len(read(text).sections["instructions"]) == 700  # as the command does
 
 
 def test_export_is_the_same_file_as_the_command_writes(admin_client):

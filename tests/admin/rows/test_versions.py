@@ -266,8 +266,21 @@ class TestPreview:
 
         page = admin_client.post(address(PromptCommand, "add"), fields)
 
-        assert "arguments" in page.context["adminform"].form.errors
+        errors = page.context["adminform"].form.errors["arguments"]
+        assert "not of an object" in str(errors)
         assert not PromptCommand.objects.exists()
+
+    def test_names_on_lines_of_a_file_stay_apart(self, admin_client):
+        agent = Agent.objects.create(name="clerk", tools="get_object\nfind_tools\n")
+
+        form = admin_client.get(address(Agent, "change", agent.pk)).content.decode()
+
+        assert 'value="get_object find_tools"' in form
+
+    def test_lines_end_as_in_a_file(self, admin_client):
+        save(admin_client, None, body="1. Look.\r\n2. Tell.")
+
+        assert Skill.objects.get().body == "1. Look.\n2. Tell."
 
     def test_preview_is_for_who_may_write(self, staff):
         assert staff("view_skill").post(address(Skill, "preview")).status_code == 403
