@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Hashable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -125,6 +125,15 @@ def _mounted_sites(_here: Hashable, _sites: frozenset[int]) -> tuple[AdminSite, 
         if match is not None and getattr(match.func, "admin_site", None) is site:
             mounted.append(site)
     return tuple(mounted)
+
+
+def lacks_second_factor(site: AdminSite, request: HttpRequest) -> bool:
+    """Return whether a site is closed to a person who was not verified in this session."""
+    is_verified = getattr(request.user, "is_verified", None)  # of django-otp
+    if not callable(is_verified) or lets_in(site, request):
+        return False
+    is_asked = partial(AdminSite.has_permission, site, request)
+    return not value_or(True, is_verified) and value_or(False, is_asked)
 
 
 def lets_in(site: AdminSite, request: HttpRequest) -> bool:
