@@ -242,7 +242,7 @@ class SessionStamp:
 
 def stamp_of_run(run_id: UUID | None) -> SessionStamp:
     """Return the stamp of the session that started a run; empty if there is none."""
-    run = Run.objects.filter(pk=run_id).first() if run_id else None
+    run = Run.objects.read(run_id) if run_id else None
     return SessionStamp() if run is None else SessionStamp.of(run)
 
 
