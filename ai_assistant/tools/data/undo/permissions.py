@@ -107,7 +107,7 @@ class AdminPermissions:
                 continue
             if not place.inline.has_change_permission(place.request, place.parent):
                 continue
-            return _reasons(place.inline, self._places.fields_of(place), obj, raws)
+            return _reasons(place.inline, self._places.fields_of(place, obj), obj, raws)
         return {"": self._refusal(type(obj), _("You may not change it."))}
 
     def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
