@@ -127,8 +127,19 @@ def _mounted_sites(_here: Hashable, _sites: frozenset[int]) -> tuple[AdminSite, 
     return tuple(mounted)
 
 
-def lacks_second_factor(site: AdminSite, request: HttpRequest) -> bool:
-    """Return whether a site is closed to a person who was not verified in this session."""
+def lacks_second_factor(user: Any, model: Any) -> bool:
+    """Return whether pages with rows of a model are closed to one who is not verified."""
+    request = asking_request(user)
+    for site in mounted_sites():
+        inlines = (one.inlines for one in site._registry.values())
+        shown = {*site._registry, *(one.model for some in inlines for one in some)}
+        is_there = any(issubclass(model, one) for one in shown)
+        if is_there and _is_unverified(site, request):
+            return True
+    return False
+
+
+def _is_unverified(site: AdminSite, request: HttpRequest) -> bool:
     is_verified = getattr(request.user, "is_verified", None)  # of django-otp
     if not callable(is_verified) or lets_in(site, request):
         return False

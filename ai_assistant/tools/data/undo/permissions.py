@@ -1,10 +1,9 @@
 """What a person may change, add and delete in the admin now, object by object."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.admin import AdminSite
 from django.db.models import Model
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -29,11 +28,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     access_of,
 )
-from ai_assistant.tools.data.access.sites import (
-    asking_request,
-    lacks_second_factor,
-    mounted_sites,
-)
+from ai_assistant.tools.data.access.sites import lacks_second_factor
 from ai_assistant.tools.data.undo.pages import (
     as_its_admin_has_it,
     may_confirm,
@@ -227,12 +222,7 @@ class AdminPermissions:
     def _refusal(self, model: Any, otherwise: str) -> str:
         """Return why no page lets the person write rows of a model."""
         if model not in self._needs_factor:
-            request = asking_request(self._user)
-            self._needs_factor[model] = any(
-                lacks_second_factor(site, request)
-                for site in mounted_sites()
-                if _has_on_pages(site, model)
-            )
+            self._needs_factor[model] = lacks_second_factor(self._user, model)
         if not self._needs_factor[model]:
             return otherwise
         return _(
@@ -262,18 +252,6 @@ class AdminPermissions:
             return admin.get_object(page.request, str(obj.pk)) is not None
         is_known = (model, obj.pk) in self._found
         return is_known or model._default_manager.filter(pk=obj.pk).exists()
-
-
-def _has_on_pages(site: AdminSite, model: Any) -> bool:
-    """Return whether pages of a site show rows of a model, if it lets somebody in."""
-    shown = (*site._registry, *_rows_on_pages(site))
-    return any(issubclass(model, one) for one in shown)
-
-
-def _rows_on_pages(site: AdminSite) -> Iterator[Any]:
-    for model_admin in site._registry.values():
-        for inline in model_admin.inlines:
-            yield inline.model
 
 
 def _reasons(

@@ -96,12 +96,8 @@ class PageFormset:
     has_deletion: bool  # whether its rows have a box that deletes them
     rows: list[PageForm] = field(default_factory=list)
     extra: list[PageForm] = field(default_factory=list)
-    find_empty: Callable[[], list[PageForm]] = list  # it takes long to make them
-
-    @property
-    def empty(self) -> list[PageForm]:
-        """What the page copies for a further row: a form, or one for each class of it."""
-        return self.find_empty()
+    # What the page copies for a further row, one for each class. Takes long to make.
+    empty: Callable[[], list[PageForm]] = list
 
     def moved(self, prefix: str) -> "PageFormset":
         """Return a copy without rows, whose inputs have another prefix."""
@@ -120,33 +116,31 @@ class PageFormset:
         place = number - len(self.rows)
         if place < len(self.extra):
             return self.extra[place]
-        if not self.empty:
+        if not self.empty():
             return None
-        empty = self.empty[0] if len(self.empty) == 1 else self._empty_for(given)
+        empty = self._empty_for(given)
         prefix = f"{self.prefix}-{number}"
         row = replace(empty, formsets=[]).moved(prefix)
         for below in empty.formsets:
             # "pieces-empty-marks", "pieces-__prefix__-marks": as packages name it.
             name = below.prefix.removeprefix(f"{self.formset.prefix}-")
             row.formsets.append(below.moved(f"{prefix}-{name.partition('-')[2]}"))
-        if len(self.empty) > 1 and KIND not in row.form.fields:
+        if len(self.empty()) > 1 and KIND not in row.form.fields:
             row.not_fields = NOT_FIELDS | {KIND}
         return row
 
     def _empty_for(self, given: Mapping[str, Any]) -> PageForm:
-        labels = [one.form._meta.model._meta.label_lower for one in self.empty]
+        forms = {one.form._meta.model._meta.label_lower: one for one in self.empty()}
         kind = str(given.get(KIND, "")).lower()
-        fitting = [
-            one
-            for one, label in zip(self.empty, labels, strict=True)
-            if (label == kind if kind else {*given} <= {*one.names})
-        ]
-        if len(fitting) != 1:
+        if kind in forms:
+            return forms[kind]
+        fitting = [one for one in forms.values() if {*given} <= {*one.names}]
+        if len(forms) > 1 and len(fitting) != 1:
             raise ModelRetry(
-                f"A new row of {self.prefix!r} is one of {', '.join(labels)}. Say which "
+                f"A new row of {self.prefix!r} is one of {', '.join(forms)}. Say which "
                 f"by {KIND!r} beside its fields."
             )
-        return fitting[0]
+        return fitting[0] if len(forms) > 1 else next(iter(forms.values()))
 
     def counts(self, total: int) -> dict[str, int]:
         """Return the counts that the page posts, with `total` rows."""
@@ -266,7 +260,7 @@ def _rows(admin_formset: Any) -> PageFormset:
             found.rows.append(row)
         else:
             found.extra.append(row)
-    found.find_empty = cache(lambda: [*empty, *map(_row, every)])
+    found.empty = cache(lambda: [*empty, *map(_row, every)])
     return found
 
 
