@@ -350,10 +350,9 @@ async def undo_summary(user_id: UserKey, message_id: UUID) -> None:
     _ring(user_id, taken.conversation_id, taken.run_id)
 
 
-async def undo_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
-    """Return what undoing changes would do now. Raise Refused not_found."""
-    # Code of the site says who may do what: it may be slow, the engine must not be.
-    return await in_tool_thread(read_plan, user_id, target)
+async def undo_plan(user_id: UserKey, target: UndoTarget, by: SessionStamp) -> UndoPlan:
+    """Return what an undo in the session of `by` would do. Raise Refused not_found."""
+    return await in_tool_thread(read_plan, user_id, target, by)
 
 
 async def undo_progress(user_id: UserKey, target: UndoTarget) -> UndoProgress:

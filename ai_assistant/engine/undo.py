@@ -35,6 +35,8 @@ from ai_assistant.engine.undo_targets import change_sets, checked_user
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.models.change import RowChange
 from ai_assistant.models.clock import now
+from ai_assistant.safety.identity.session import SessionStamp
+from ai_assistant.tools.adapters.site_request import in_session
 from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from ai_assistant.types import UserKey
 
@@ -70,10 +72,17 @@ class UndoProgress:
     is_stopping: bool  # a person has asked for it
 
 
-def read_plan(user_id: UserKey, target: UndoTarget) -> UndoPlan:
-    """Return what an undo would do now. Raise Refused not_found."""
+def read_plan(
+    user_id: UserKey, target: UndoTarget, stamp: SessionStamp | None = None
+) -> UndoPlan:
+    """
+    Return what an undo would do now that is asked for in the session of `stamp`.
+
+    Raise Refused not_found.
+    """
     user = checked_user(user_id)
-    return plan_of(change_sets(user, target), AdminPermissions(user), user)
+    with in_session(stamp or SessionStamp()):
+        return plan_of(change_sets(user, target), AdminPermissions(user), user)
 
 
 def read_progress(user_id: UserKey, target: UndoTarget) -> UndoProgress:
@@ -130,11 +139,8 @@ class Undoing:
     def step(self) -> bool:
         """Do the next piece; return whether another one follows. Raise Refused."""
         try:
-            if self._begun is None:
-                self._begin()
-            else:
-                self._note(do_piece(self._begun, self._pieces[0]))
-                del self._pieces[0]
+            with in_session(self._request.stamp):
+                self._do_next()
         except Exception as error:
             refused = self._end(error)
             if refused is error:
@@ -142,6 +148,13 @@ class Undoing:
             if refused is not None:
                 raise refused from error
         return bool(self._pieces)
+
+    def _do_next(self) -> None:
+        if self._begun is None:
+            self._begin()
+        else:
+            self._note(do_piece(self._begun, self._pieces[0]))
+            del self._pieces[0]
 
     def _begin(self) -> None:
         request, undone = self._request, self.undone
@@ -188,7 +201,8 @@ class Undoing:
             self._leave(failed)
             return None
         if isinstance(error, Moved):
-            self.undone.moved = read_plan(request.user_id, request.target)
+            plan = read_plan(request.user_id, request.target, request.stamp)
+            self.undone.moved = plan
             return None
         if isinstance(error, Refused) or _is_ours(error):
             return refusal_of(error) or error

@@ -156,7 +156,7 @@ def _carry_out(
     target = {request.target.kind: str(request.target.id), "digest": request.digest}
     if request.asked_in:
         target["asked_in"] = str(request.asked_in)
-    change_undone(change, work, target, request.choice, request.ip)
+    change_undone(change, work, target, request.choice, request.stamp.ip)
     differing = [row.key for row in (*left_differing(wholes), *restorer.differing())]
     return PieceDone(change=change, rows=work, differing=differing)
 
@@ -204,7 +204,7 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
     begun.same = [row for row in chosen if row.outcome == Outcome.SAME]
     begun.work = work_of(plan, choice)
     if not begun.work and not begun.same:
-        raise _nothing()
+        raise _nothing(plan.chosen(choice))
     begun.pieces = pieces_of(groups_of(begun.work)) or [Piece(groups=[])]
     if max(len(piece.rows) for piece in begun.pieces) > MOST_ROWS:
         raise Refused(
@@ -216,8 +216,12 @@ def _choose(begun: Begun, plan: UndoPlan, sets: list[ChangeSet], user: Any) -> N
     begun.pieces[-1].is_last = done == len(everything)
 
 
-def _nothing() -> Refused:
-    return Refused("nothing", _("There is nothing that can be undone."))
+def _nothing(rows: Sequence[UndoRow] = ()) -> Refused:
+    """Return that nothing is undone, and why, if it is the same for all these rows."""
+    reasons = {row.why for row in rows}
+    why = reasons.pop() if len(reasons) == 1 else ""
+    sentence = _("There is nothing that can be undone.")
+    return Refused("nothing", f"{sentence} {why}".strip())
 
 
 # --- what is kept of it ---

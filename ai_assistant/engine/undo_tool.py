@@ -30,6 +30,7 @@ from ai_assistant.engine.queries import calls, changes, hidden_runs, row_changes
 from ai_assistant.engine.undo import read_plan, undo
 from ai_assistant.exceptions import Differs, ModelRetry, ToolFailed
 from ai_assistant.models.change import ChangeSet
+from ai_assistant.safety.identity.session import stamp_of_run
 from ai_assistant.types import RunContext, ToolResult
 
 MOST_ROWS = 200  # of one call; more of them a person undoes from the list of changes
@@ -66,7 +67,7 @@ def preview_undo(
 ) -> Changes:
     """Return the plan of the undo as the change that it is."""
     target = _target(context, run=run, call=call, change=change)
-    plan = read_plan(context.user.pk, target)
+    plan = read_plan(context.user.pk, target, stamp_of_run(context.run_id))
     chosen = plan.chosen(_choice(plan, rows))
     work = [row for row in chosen if row.does_something]
     kept = list(_kept(chosen))
@@ -130,6 +131,7 @@ def undo_changes(
             target=target,
             digest=context.actions.plan,
             choice=Choice(rows=frozenset(rows) if rows else None),
+            stamp=stamp_of_run(context.run_id),
             asked_in=context.run_id,
         )
     )

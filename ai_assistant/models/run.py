@@ -137,6 +137,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         is_chosen = models.Q(conversation__shown_run=models.F("pk"))
         return self.filter(is_newest | is_chosen).order_by("-created_at", "-pk")
 
+    def read(self, run_id: UUID) -> "Run | None":
+        """Return one by its key; asked for by each call of a tool."""
+        own = Run._meta.pk.get_db_prep_value(run_id, connection)
+        return read_row(Run, "id = %s", [own])
+
     def read_unfinished(self, conversation_id: UUID) -> "Run | None":
         """Return the one of a conversation that has not ended; asked for each message."""
         field: Any = Run._meta.get_field("conversation")

@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.images import Image, image_digest
 from ai_assistant.changes.verify.differences import RecordedObject
 from ai_assistant.models.change import FileChange
+from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import UserKey
 
 
@@ -221,7 +222,8 @@ class UndoRequest:
     target: UndoTarget
     digest: str
     choice: Choice = field(default_factory=Choice)
-    ip: str = ""
+    # Of the request that asks for it: who may do what is asked with this session.
+    stamp: SessionStamp = field(default_factory=SessionStamp)
     asked_in: UUID | None = None  # the run in which the assistant was told to
 
 

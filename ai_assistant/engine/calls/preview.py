@@ -37,6 +37,8 @@ from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.safety.bulkhead import Bulkhead, BulkheadFull, CodeTimedOut
 from ai_assistant.safety.identity.permissions import fresh_user
+from ai_assistant.safety.identity.session import SessionStamp
+from ai_assistant.tools.adapters.site_request import in_session
 from ai_assistant.tools.data.undo.permissions import AdminPermissions
 from ai_assistant.types import RunContext, ToolResult
 
@@ -85,7 +87,8 @@ def _promised(look: Callable[[Attempt], Proposed], attempt: Attempt) -> Proposed
         limit = _("What happens outside of this site stays.")
         return replace(found, undoable=False, undo_limits=(limit,))
     user = fresh_user(attempt.run.user_id)
-    return with_undo_limits(found, AdminPermissions(user))
+    with in_session(SessionStamp.of(attempt.run)):
+        return with_undo_limits(found, AdminPermissions(user))
 
 
 def _refused_here(attempt: Attempt, found: Changes) -> ToolResult | None:

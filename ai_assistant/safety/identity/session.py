@@ -141,17 +141,16 @@ def _exists(store: Any, key: str) -> bool:
     return bool(store().exists(key))
 
 
-def session_values(run_id: UUID | None, names: Collection[str]) -> dict[str, Any]:
+def session_values(stamp: "SessionStamp", names: Collection[str]) -> dict[str, Any]:
     """
-    Return what the session that started a run holds under some names.
+    Return what the session of a stamp holds under some names.
 
     Nothing once the session has ended, or if it cannot be read.
     """
-    run = Run.objects.filter(pk=run_id).first() if run_id and names else None
-    if run is None or not run.session_sealed or _has_expired(run):
+    if not names or not stamp.session_sealed or stamp.has_expired():
         return {}
     try:
-        session = session_store()(decrypted(run.session_sealed, PURPOSE).decode())
+        session = session_store()(decrypted(stamp.session_sealed, PURPOSE).decode())
         return {name: session[name] for name in names if name in session}
     except CannotUnseal:
         return {}
@@ -168,9 +167,11 @@ BEHIND = {"hijack": "hijack_history", "impersonate": "_auth_user_id"}
 def people_behind(run_id: UUID | None) -> list[str]:
     """Return who has signed in as the user of a run, as long as the session tells."""
     names = [key for app, key in BEHIND.items() if apps.is_installed(app)]
+    if not names or run_id is None:
+        return []
     nothing: dict[str, Any] = {}
-    kept = value_or(nothing, lambda: session_values(run_id, names))
-    if not kept or run_id is None:
+    kept = value_or(nothing, lambda: session_values(stamp_of_run(run_id), names))
+    if not kept:
         return []
     keys = [kept.get("_auth_user_id"), *kept.get("hijack_history", [])]
     user_id = Run.objects.filter(pk=run_id).values_list("user_id", flat=True).first()
@@ -207,6 +208,10 @@ class SessionStamp:
     may_answer: bool = True  # what a run waits for: not every token may
     ip: str = ""  # for the audit log, if the site wants it there
 
+    def has_expired(self) -> bool:
+        """Return whether the session of a row has ended. Asks the database."""
+        return self.expires_at is not None and self.expires_at < clock.now()
+
     def ends_at(self) -> datetime | None:
         """Return when the session ends, by the database's clock. Asks the database."""
         if self.lasts_s is None:
@@ -233,6 +238,12 @@ class SessionStamp:
             expires_at=row.session_expires_at,
             token_id=row.token_id,
         )
+
+
+def stamp_of_run(run_id: UUID | None) -> SessionStamp:
+    """Return the stamp of the session that started a run; empty if there is none."""
+    run = Run.objects.read(run_id) if run_id else None
+    return SessionStamp() if run is None else SessionStamp.of(run)
 
 
 class AccessRevoked(Refused):

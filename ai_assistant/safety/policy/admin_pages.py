@@ -3,7 +3,9 @@
 import logging
 from copy import copy
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
@@ -11,7 +13,8 @@ from django.contrib.messages.storage.cookie import CookieStorage
 from django.core.exceptions import EmptyResultSet, PermissionDenied
 from django.db import router, transaction
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseRedirectBase
 from django.utils.dateparse import parse_datetime
 
 from ai_assistant.safety.site_code import value_or
@@ -47,13 +50,35 @@ def is_own_page(model_admin: Any, request: HttpRequest, page: Page) -> bool:
     return view_admin is not model_admin or is_overridden(model_admin, *VIEWS[page])
 
 
-def shown_page(model_admin: Any, request: HttpRequest) -> Any:
+def shown_page(model_admin: Any, request: HttpRequest, *, follows: bool = False) -> Any:
     """
     Return the response of the page of `request` to a GET.
 
     None if it does not open. Its template is not drawn, and what it writes is rolled
-    back: no person has decided to open it.
+    back: no person has decided to open it. `follows` that the page sends the browser
+    on to itself with another query, which `request` then has.
     """
+    response = _response(model_admin, request)
+    query = _own_query(request, response) if follows else ""
+    if query:
+        request.GET = QueryDict(query)
+        request.META = {**request.META, "QUERY_STRING": query}
+        response = _response(model_admin, request)
+    opens = getattr(response, "status_code", None) == HTTPStatus.OK
+    return response if opens and hasattr(response, "context_data") else None
+
+
+def _own_query(request: HttpRequest, response: Any) -> str:
+    """Return the query with which a page sends the browser on to itself, if it does."""
+    if not isinstance(response, HttpResponseRedirectBase):
+        return ""
+    to = urlsplit(response.url)
+    is_here = not (to.scheme or to.netloc) and to.path in ("", request.path)
+    return to.query if is_here else ""
+
+
+def _response(model_admin: Any, request: HttpRequest) -> Any:
+    """Return what a page answers to a GET; None if it does not."""
     page_request = copy(request)
     page_request.method = "GET"
     page_request.META = {**request.META, "REQUEST_METHOD": "GET"}
@@ -69,8 +94,7 @@ def shown_page(model_admin: Any, request: HttpRequest) -> Any:
     except Exception:  # code of the site, which may need more than this request has
         logger.exception("the page %r could not be asked", request.path)
         return None
-    opens = response.status_code == 200 and hasattr(response, "context_data")
-    return response if opens else None
+    return response
 
 
 def page_response(request: HttpRequest, view: Any = None) -> HttpResponse:

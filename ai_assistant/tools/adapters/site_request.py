@@ -7,6 +7,7 @@ gets what `DATA` names: only what reads who the person is, and nothing that stor
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -22,7 +23,11 @@ from django.utils.translation import gettext as _
 from ai_assistant import conf
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.models.run import Run
-from ai_assistant.safety.identity.session import session_values
+from ai_assistant.safety.identity.session import (
+    SessionStamp,
+    session_values,
+    stamp_of_run,
+)
 
 T = TypeVar("T")
 # Middlewares that say who writes; a site may add more.
@@ -37,6 +42,22 @@ KEY = "assistant"  # of a session that is in no store
 OF_PAGES = "views.decorators.cache."  # keys of Django's cache of whole answers
 
 
+# Whose session the requests of a block have, whatever the run: that of who asks for it.
+_asking: ContextVar[SessionStamp | None] = ContextVar(
+    "ai_assistant_asking_session", default=None
+)
+
+
+@contextmanager
+def in_session(stamp: SessionStamp) -> Iterator[None]:
+    """Let the requests of the block have the keys of this session, and of no other."""
+    token = _asking.set(stamp)
+    try:
+        yield
+    finally:
+        _asking.reset(token)
+
+
 class KeptSession(SessionBase):
     """Some keys of the session of a run, read when they are needed. It is not stored."""
 
@@ -46,7 +67,11 @@ class KeptSession(SessionBase):
 
     def load(self) -> dict[str, Any]:
         """Return the keys that `DATA` names, as long as the session is there."""
-        return session_values(self.run_id, conf.get("DATA", "SESSION_KEYS"))
+        names, asking = conf.get("DATA", "SESSION_KEYS"), _asking.get()
+        if not names:
+            return {}
+        stamp = stamp_of_run(self.run_id) if asking is None else asking
+        return session_values(stamp, names)
 
     def exists(self, session_key: str) -> bool:
         """Return False: none is stored."""

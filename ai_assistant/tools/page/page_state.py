@@ -210,6 +210,6 @@ def _inputs(
     for formset in page.formsets:
         is_hidden = is_closed or is_closed_inline(site, formset.inline)
         yield ROW.sub("-N", f"{formset.prefix}-0-"), is_hidden  # what its rows are
-        for row in (*formset.rows[:1], *formset.extra[:1], formset.empty):
-            if row is not None:
-                yield from _inputs(site, row, is_closed=is_hidden)
+        for row in (*formset.rows[:1], *formset.extra[:1], *formset.empty()):
+            is_kept = is_hidden or is_closed_inline(site, row.model_admin)
+            yield from _inputs(site, row, is_closed=is_kept)

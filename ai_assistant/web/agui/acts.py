@@ -71,7 +71,8 @@ class PlanUndo:
 
     async def events(self) -> list[BaseEvent]:
         """Return the plan. Raise Refused not_found."""
-        plan = await undo_plan(self.caller.user.pk, self.target)
+        caller = self.caller
+        plan = await undo_plan(caller.user.pk, self.target, caller.stamp)
         return [CustomEvent(name=PLAN, value=_as_the_api("told_plan")(plan))]
 
 
@@ -167,7 +168,7 @@ def _undo(
             target=target,
             digest=asked.digest,
             choice=choice,
-            ip=caller.stamp.ip,
+            stamp=caller.stamp,
         )
     )
 

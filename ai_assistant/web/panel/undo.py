@@ -47,7 +47,8 @@ async def undo_view(request: HttpRequest) -> HttpResponse:
     if request.method == "GET" and "progress" in request.GET:
         return await _progress(request)
     if request.method == "GET":
-        plan = await undo_plan(request.user.pk, _target(request))
+        stamp = session_stamp(request)
+        plan = await undo_plan(request.user.pk, _target(request), stamp)
         return await in_db(_plan_page, request, plan)
     if request.POST.get("do") == "keep":
         return await in_db(_keep, request)
@@ -68,7 +69,7 @@ async def undo_view(request: HttpRequest) -> HttpResponse:
 async def _carry_out(decided: UndoRequest, *, at_once: bool) -> Undone:
     """Do what was decided, or return the plan that a person has to look at."""
     if at_once:
-        plan = await undo_plan(decided.user_id, decided.target)
+        plan = await undo_plan(decided.user_id, decided.target, decided.stamp)
         if not plan.is_plain:
             return Undone(moved=plan)
         decided = replace(decided, digest=plan.digest, choice=Choice())
@@ -104,7 +105,7 @@ def _decided(request: HttpRequest) -> UndoRequest:
             left_out=listed - chosen if takes_rest else frozenset(),
             overruled=frozenset(overruled),
         ),
-        ip=session_stamp(request).ip,
+        stamp=session_stamp(request),
     )
 
 

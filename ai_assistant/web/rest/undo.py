@@ -26,7 +26,6 @@ from ai_assistant.web.rest.base import (
     caller_of,
     carry_out,
     operation,
-    user_key,
 )
 from ai_assistant.web.rest.serializers import Body, Moment, ReadSerializer, Text
 
@@ -186,8 +185,8 @@ class UndoView(ApiView):
 
     def plan(self, request: Request, own: UUID) -> Response:
         """Return the plan of the undo."""
-        target = UndoTarget(kind=self.kind, id=own)
-        plan = carry_out(undo_plan(user_key(request), target))
+        target, caller = UndoTarget(kind=self.kind, id=own), caller_of(request)
+        plan = carry_out(undo_plan(caller.user.pk, target, caller.stamp))
         return Response(told_plan(plan))
 
     def do(self, request: Request, own: UUID, work: Work) -> Response:
@@ -203,7 +202,7 @@ class UndoView(ApiView):
             target=UndoTarget(kind=self.kind, id=own),
             digest=body["digest"],
             choice=choice,
-            ip=caller.stamp.ip,
+            stamp=caller.stamp,
         )
         return Response(told_undone(carry_out(work(decided))))
 

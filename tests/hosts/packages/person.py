@@ -54,8 +54,10 @@ class Person:
         return reverse(name, args=args) + self.case.page_query
 
     def _save(self, url: str) -> None:
-        page = self.client.get(url)
+        page = self.client.get(url, follow=True)
         assert page.status_code == 200, f"{url}: {page.status_code}"
+        if page.redirect_chain:  # it has sent the browser on to itself
+            url = "{PATH_INFO}?{QUERY_STRING}".format_map(page.request)
         posted = posted_by(page.content.decode(), f"{self.model._meta.model_name}_form")
         for prefix in self.case.rows:
             with_row(posted, prefix, int(posted[f"{prefix}-TOTAL_FORMS"][0]))
@@ -78,6 +80,8 @@ def lay_over(posted: Posted, typed: Typed) -> None:
     for name, value in typed.items():
         if value is None:
             posted.pop(name, None)
+        elif callable(value):  # only the database knows it
+            posted[name] = [value()]
         else:
             posted[name] = [value] if isinstance(value, str) else list(value)
 

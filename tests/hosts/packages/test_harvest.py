@@ -47,7 +47,7 @@ def test_harvest_is_what_the_html_posts(boss, subtests):
     pages = {**pages_of_models(context), **of_cases}
 
     for address, (access, obj) in pages.items():
-        page = client.get(address)
+        page = client.get(address, follow=True)  # to itself, with a query
         if saves_object(page):
             html = page.content.decode()
             with subtests.test(address):

@@ -8,16 +8,19 @@ import pytest
 from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from ai_assistant import RunContext
 from ai_assistant.changes.capture.recorder import recording
 from ai_assistant.changes.capture.store import store_as
-from ai_assistant.changes.undo.values import UndoRequest, UndoTarget
+from ai_assistant.changes.undo.values import UndoPlan, UndoRequest, UndoTarget
 from ai_assistant.changes.verify.auto_fields import is_side
 from ai_assistant.engine.undo import Undone, read_plan, undo
+from ai_assistant.exceptions import Refused
+from ai_assistant.models import Run
 from ai_assistant.models.change import ChangeSet
 from ai_assistant.registry import registry
+from ai_assistant.safety.identity.session import SessionStamp, session_stamp
 from ai_assistant.tools.arguments import validate_arguments
 from tests.hosts.packages.cases import Case
 from tests.hosts.packages.context import context_on
@@ -64,15 +67,26 @@ def by_tool(case: Case, context: RunContext) -> str:
     return "" if result.ok else str(result.error)
 
 
-def undone(user: Any, change: ChangeSet) -> Undone:
+def stamp_of(client: Client, user: Any) -> SessionStamp:
+    """Return the stamp of the session of a browser, as its requests have it."""
+    request = RequestFactory().get("/")
+    request.session, request.user = client.session, user
+    return session_stamp(request)
+
+
+def planned(user: Any, change: ChangeSet, stamp: SessionStamp) -> UndoPlan:
+    return read_plan(user.pk, UndoTarget(kind="change", id=change.pk), stamp)
+
+
+def undone(user: Any, change: ChangeSet, stamp: SessionStamp) -> Undone:
+    digest = planned(user, change, stamp).digest
     target = UndoTarget(kind="change", id=change.pk)
-    digest = read_plan(user.pk, target).digest
-    return undo(UndoRequest(user_id=user.pk, target=target, digest=digest))
+    request = UndoRequest(user_id=user.pk, target=target, digest=digest, stamp=stamp)
+    return undo(request)
 
 
-def said(user: Any, change: ChangeSet) -> list[Any]:
+def said(plan: UndoPlan) -> list[Any]:
     """Return what the plan says of rows that stay as they are, or in part."""
-    plan = read_plan(user.pk, UndoTarget(kind="change", id=change.pk))
     return [
         row.reason or row.fields
         for row in plan.rows
@@ -97,13 +111,14 @@ def test_undo_and_redo_leave_the_rows_of_the_package_whole(name, boss):
     change = store_as(ChangeSet(user=boss), recorder)
     assert change is not None
     left, told = rows(), histories()
-    plan = read_plan(boss.pk, UndoTarget(kind="change", id=change.pk))
-    reasons = said(boss, change)
+    stamp = stamp_of(client, boss)
+    plan = planned(boss, change, stamp)
+    reasons = said(plan)
 
     if plan.gaps or reasons:
         assert not (plan.gaps and plan.does_something), "half of it would be undone"
         pytest.skip(f"said beforehand: {plan.gaps} {reasons}")
-    done = undone(boss, change)
+    done = undone(boss, change, stamp)
 
     assert (done.reason, done.differing) == ("", [])
     assert rows() == before
@@ -111,7 +126,38 @@ def test_undo_and_redo_leave_the_rows_of_the_package_whole(name, boss):
     if NAME in HISTORIES and told and case.tool != "create_object":
         assert histories() > told
     undo_change = ChangeSet.objects.get(pk=done.change_id)
-    if reasons := said(boss, undo_change):
+    if reasons := said(planned(boss, undo_change, stamp)):
         pytest.skip(f"of its redo, said beforehand: {reasons}")
-    undone(boss, undo_change)
+    undone(boss, undo_change, stamp)
     assert rows() == left
+
+
+@pytest.mark.skipif(
+    not getattr(cases, "SECOND_FACTOR", False), reason="its admin asks for none"
+)
+@pytest.mark.parametrize("name", ["add", "change a row", "delete"])
+def test_no_undo_without_the_second_factor_of_the_run(name, boss):
+    cases.make()
+    client, other = Client(), Client()
+    for one in (client, other):
+        one.force_login(boss)
+    cases.sign_in(client, boss)
+    case = cases.CASES[name]
+    context = context_on(Person(client, case).address, client, boss)
+    with transaction.atomic(), recording() as recorder:
+        assert by_tool(case, context) == ""
+    Run.objects.update(state="succeeded")
+    run = Run.objects.get(pk=context.run_id)
+    change = store_as(ChangeSet(user=boss, run=run), recorder)
+    left = rows()
+
+    for stamp in (stamp_of(other, boss), SessionStamp()):
+        plan = planned(boss, change, stamp)
+        assert not plan.does_something
+        assert {row.reason.partition(":")[0] for row in plan.rows} == {
+            "Its admin asks for a second factor"
+        }
+        with pytest.raises(Refused, match="second factor"):
+            undone(boss, change, stamp)
+    assert rows() == left
+    assert planned(boss, change, stamp_of(client, boss)).does_something

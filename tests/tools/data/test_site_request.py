@@ -2,16 +2,12 @@
 
 import threading
 from contextlib import contextmanager
-from types import ModuleType
 
 import pytest
-from django.contrib import admin
 from django.contrib.sessions.backends.db import SessionStore
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpResponse
 from django.test import Client
-from django.urls import clear_url_caches, include, path
-from django.utils.functional import SimpleLazyObject
 
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models import Run
@@ -20,6 +16,7 @@ from ai_assistant.testing import run_assistant
 from ai_assistant.tools.adapters.request import user_request
 from ai_assistant.tools.adapters.site_request import KeptSession, through_site
 from ai_assistant.tools.data.access.sites import are_enabled
+from tests.second_factor import Verifying, verified_site  # noqa: F401 - a fixture
 from tests.tools.data.reading import context_of
 from tests.tools.data.writing import make_stock, use
 from tests.warehouse.models import Part, Product
@@ -42,23 +39,6 @@ class Remembering:
         return response
 
 
-class Verifying:
-    """Makes a user who knows the second factor of the session, as django-otp does."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
-
-    def __call__(self, request):
-        user, session = request.user, request.session
-
-        def verified():
-            user.is_verified = lambda: session.get("otp_device_id") == "device"
-            return user
-
-        request.user = SimpleLazyObject(verified)
-        return self.get_response(request)
-
-
 class Refusing:
     """Answers by itself: it is not on the list, and not called."""
 
@@ -79,7 +59,7 @@ def labelled(request, run):
 @pytest.fixture
 def configured(settings):
     def configure(*middlewares, **data):
-        names = [f"{HERE}.{one.__name__}" for one in middlewares]
+        names = [f"{one.__module__}.{one.__name__}" for one in middlewares]
         settings.MIDDLEWARE = [*settings.MIDDLEWARE, *names, f"{HERE}.Refusing"]
         own = {"MIDDLEWARE": names, **data}
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA": own}
@@ -183,26 +163,6 @@ class TestWhoWrites:
             through_site(user_request(boss, "GET", "/"), lambda: 1 // 0)
 
         assert not hasattr(local, "request")
-
-
-class VerifiedSite(admin.AdminSite):
-    def has_permission(self, request):
-        return super().has_permission(request) and request.user.is_verified()
-
-
-@pytest.fixture
-def verified_site(settings):
-    site = VerifiedSite(name="admin")
-    site.register(Product)
-    urls = ModuleType("urls_verified")
-    urls.urlpatterns = [
-        path("admin/", site.urls),
-        path("assistant/", include("ai_assistant.urls")),
-    ]
-    settings.ROOT_URLCONF = urls
-    clear_url_caches()
-    yield site
-    clear_url_caches()
 
 
 @pytest.mark.usefixtures("verified_site")

@@ -36,12 +36,28 @@ def with_kept_forms(access: AdminAccess) -> Any:
     if is_overridden(own, "get_form", *FORMFIELD_METHODS):
         return own
     if KEPT not in access.memo:
-        keeping, kept = copy(own), KeptForms(own)
-        keeping.get_form = kept.form
-        if not is_overridden(own, *OF_INLINES):
-            keeping.get_formsets_with_inlines = kept.formsets_with_inlines
-        access.memo[KEPT] = keeping
+        access.memo[KEPT] = _keeping(own)
     return access.memo[KEPT]
+
+
+def with_forms_of_a_page(access: AdminAccess) -> Any:
+    """
+    Return a copy of the ModelAdmin that makes each form class once for one page.
+
+    It is not for a second page: what code of the site chooses is asked again there.
+    """
+    own = access.model_admin
+    if is_overridden(own, "get_form") or not is_overridden(own, *FORMFIELD_METHODS):
+        return with_kept_forms(access)
+    return _keeping(own)
+
+
+def _keeping(own: Any) -> Any:
+    keeping, kept = copy(own), KeptForms(own)
+    keeping.get_form = kept.form
+    if not is_overridden(own, *OF_INLINES):
+        keeping.get_formsets_with_inlines = kept.formsets_with_inlines
+    return keeping
 
 
 def real_object(page: AdminAccess, obj: Model) -> tuple[AdminAccess, Model]:
@@ -61,17 +77,20 @@ def real_object(page: AdminAccess, obj: Model) -> tuple[AdminAccess, Model]:
     return child.at_object(real.pk), real
 
 
-def asks_for_class(access: AdminAccess) -> bool:
+def adds_children(access: AdminAccess) -> bool:
     """
-    Return whether the page that adds an object asks first of which class it is to be.
+    Return whether the page that adds an object adds one of a child of its model.
 
-    The page of a parent does so in django-polymorphic, by a form of no model.
+    The page of a parent does so in django-polymorphic: it asks by a form of no model
+    which one, or shows the form of the only one.
     """
     try:
         form = shown_form(access.at_page("add"))
     except ToolFailed:  # it does not open
         return False
-    return not isinstance(form, BaseModelForm | None)
+    if isinstance(form, BaseModelForm):
+        return type(form.instance) is not access.model
+    return form is not None
 
 
 def child_models(access: AdminAccess) -> list[str]:
@@ -87,6 +106,19 @@ def child_models(access: AdminAccess) -> list[str]:
         for child in children
         if child.model_admin.has_add_permission(child.at_page("add").request)
     )
+
+
+def row_forms(formset: Any, inline: Any) -> dict[Any, tuple[Any, Any]]:
+    """
+    Return the form class and the inline of rows of an inline, by the class of the row.
+
+    One of django-polymorphic has some for each child, all others for their model alone.
+    """
+    children = getattr(formset, "child_forms", None)
+    if not children:
+        return {inline.model: (formset.form, inline)}
+    own = inline.get_child_inline_instance
+    return {model: (form, own(model)) for model, form in children.items()}
 
 
 def shown_form(page: AdminAccess) -> Any:
@@ -150,10 +182,29 @@ class KeptForms:
         key = getattr(obj, "pk", None)
         if key in self.formsets:
             return iter(self.formsets[key])
-        pairs = list(self.model_admin.get_formsets_with_inlines(request, obj))
-        if not any(is_overridden(inline, *OF_ROWS) for _formset, inline in pairs):
+        inlines = self.model_admin.get_inline_instances(request, obj)
+        is_same = not any(is_overridden(inline, *OF_ROWS) for inline in inlines)
+        for inline in inlines:
+            if not is_overridden(inline, "get_formset", *FIELD_METHODS):
+                # A form class is made to know its fields, and asked for them twice.
+                inline.get_fieldsets = _asked_once(inline.get_fieldsets)
+        pairs = [(inline.get_formset(request, obj), inline) for inline in inlines]
+        if is_same:
             self.formsets[key] = pairs
         return iter(pairs)
+
+
+def _asked_once(ask: Any) -> Any:
+    """Return `ask` for one page: what it has answered of an object, it answers again."""
+    answers: dict[Any, Any] = {}
+
+    def asked(request: Any, obj: Any = None) -> Any:
+        key = getattr(obj, "pk", None)
+        if key not in answers:
+            answers[key] = ask(request, obj)
+        return answers[key]
+
+    return asked
 
 
 def _has_all(whole: Any, fields: Any, readonly: tuple[Any, ...]) -> bool:

@@ -114,7 +114,9 @@ class AdminAccess:
         return response.context_data or {}
 
     def _shown_page(self) -> Any:
-        response = admin_pages.shown_page(self.model_admin, self.request)
+        admin, request = self.model_admin, self.request
+        adds = self.page == "add"
+        response = admin_pages.shown_page(admin, request, follows=adds)
         if response is None:
             raise page_closed()
         self.memo[OPENED] = self.request.get_full_path(), response

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Hashable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -125,6 +125,26 @@ def _mounted_sites(_here: Hashable, _sites: frozenset[int]) -> tuple[AdminSite, 
         if match is not None and getattr(match.func, "admin_site", None) is site:
             mounted.append(site)
     return tuple(mounted)
+
+
+def lacks_second_factor(user: Any, model: Any) -> bool:
+    """Return whether pages with rows of a model are closed to one who is not verified."""
+    request = asking_request(user)
+    for site in mounted_sites():
+        inlines = (one.inlines for one in site._registry.values())
+        shown = {*site._registry, *(one.model for some in inlines for one in some)}
+        is_there = any(issubclass(model, one) for one in shown)
+        if is_there and _is_unverified(site, request):
+            return True
+    return False
+
+
+def _is_unverified(site: AdminSite, request: HttpRequest) -> bool:
+    is_verified = getattr(request.user, "is_verified", None)  # of django-otp
+    if not callable(is_verified) or lets_in(site, request):
+        return False
+    is_asked = partial(AdminSite.has_permission, site, request)
+    return not value_or(True, is_verified) and value_or(False, is_asked)
 
 
 def lets_in(site: AdminSite, request: HttpRequest) -> bool:

@@ -12,15 +12,17 @@ from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import (
-    asks_for_class,
+    adds_children,
     child_models,
     links_secrets,
+    row_forms,
     with_kept_forms,
 )
 from ai_assistant.tools.data.access.lookups import custom_filters
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
+    is_closed_inline,
     visible_models,
 )
 from ai_assistant.tools.data.access.visibility import (
@@ -92,7 +94,7 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
 
 
 def _child_models(access: AdminAccess) -> list[JSON]:
-    return [*child_models(access)] if asks_for_class(access) else []
+    return [*child_models(access)] if adds_children(access) else []
 
 
 def _may(access: AdminAccess) -> list[str]:
@@ -234,19 +236,34 @@ def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
     )
     result: list[dict[str, JSON]] = []
     for formset, inline in inlines:
-        readonly = set(inline.get_readonly_fields(page.request, blank))
-        visible = inline_fields(inline, page, blank, formset)
-        names = [field.name for field in visible]
-        readonly |= _read_only(inline.model, inline, names)
-        inputs = formset.form.base_fields
-        fields = [
-            _field(field, {}, inputs, is_readonly=field.name in readonly)
-            for field in visible
-        ]
-        name = formset.get_default_prefix()
-        model = inline.opts.label_lower
-        result.append({"name": name, "model": model, "fields": fields})
+        told: dict[str, JSON] = {
+            "name": formset.get_default_prefix(),
+            "model": inline.opts.label_lower,
+            "fields": [],
+        }
+        children: dict[str, JSON] = {}
+        for model, (form_class, own) in row_forms(formset, inline).items():
+            fields = _row_fields(page, formset, form_class, own)
+            if model is inline.model:
+                told["fields"] = fields
+            elif not is_closed_inline(page.site, own):
+                children[model._meta.label_lower] = fields
+        result.append({**told, "child_models": children} if children else told)
     return result
+
+
+def _row_fields(
+    page: AdminAccess, formset: Any, form_class: Any, inline: Any
+) -> list[JSON]:
+    blank = page.model()
+    visible = inline_fields(inline, page, blank, formset)
+    readonly = set(inline.get_readonly_fields(page.request, blank))
+    readonly |= _read_only(inline.model, inline, [field.name for field in visible])
+    inputs = form_class.base_fields
+    return [
+        _field(field, {}, inputs, is_readonly=field.name in readonly)
+        for field in visible
+    ]
 
 
 def _actions(access: AdminAccess) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
@@ -20,7 +21,7 @@ from ai_assistant.safety.policy.form_limits import (
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
-from ai_assistant.tools.data.access.form_classes import real_object
+from ai_assistant.tools.data.access.form_classes import real_object, row_forms
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -164,13 +165,19 @@ def open_inlines(access: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]
 
 def _inlines(page: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
     for formset, inline in open_inlines(page, obj):
-        fields = inline_fields(inline, page, obj, formset)
         admins = (page.model_admin, inline)
         # Of a read-only inline the page shows every value.
         may_change = all(
             admin.has_change_permission(page.request, obj) for admin in admins
         )
-        limited = [field for field in fields if may_change and may_limit(inline, field)]
+        kinds = {
+            model: None
+            if is_closed_inline(page.site, own[1])
+            else _RowKind.of(page, obj, formset, *own, may_change=may_change)
+            for model, own in row_forms(formset, inline).items()
+        }
+        usual = kinds.get(inline.model)
+        fields = usual.fields if usual else []
         kwargs = page.model_admin.get_formset_kwargs(
             page.request, obj, inline, formset.get_default_prefix()
         )
@@ -183,20 +190,47 @@ def _inlines(page: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
             "model": inline.opts.label_lower,
             "label": str(inline.verbose_name_plural),
             "total": total,
-            "rows": [_inline_row(row, formset, fields, limited) for row in rows],
+            "rows": [
+                _inline_row(row, inline, kinds.get(type(row), usual)) for row in rows
+            ],
         }
 
 
-def _inline_row(
-    row: Model, formset: Any, fields: list[Any], limited: list[Any]
-) -> dict[str, JSON]:
+@dataclass(frozen=True, slots=True)
+class _RowKind:
+    """What a page shows of the rows of an inline that are of one class."""
+
+    form_class: Any
+    fields: list[Any]
+    limited: list[Any]  # of which the form names not all values
+
+    @classmethod
+    def of(
+        cls,
+        page: AdminAccess,
+        obj: Model,
+        formset: Any,
+        form_class: Any,
+        inline: Any,
+        *,
+        may_change: bool,
+    ) -> "_RowKind":
+        fields = inline_fields(inline, page, obj, formset)
+        limited = [field for field in fields if may_change and may_limit(inline, field)]
+        return cls(form_class, fields, limited)
+
+
+def _inline_row(row: Model, inline: Any, kind: _RowKind | None) -> dict[str, JSON]:
     limits: Limits = {}
-    if limited:
-        limits = form_limits(formset.form(instance=copy(row)), limited)
+    if kind is not None and kind.limited:
+        limits = form_limits(kind.form_class(instance=copy(row)), kind.limited)
+    is_other = type(row)._meta.concrete_model is not inline.opts.concrete_model
     return {
         "id": row.pk,
+        **({"model": row._meta.label_lower} if is_other else {}),
         "text": object_text(row),
         "fields": {
-            field.name: value_of(field, row, INLINE_CHARS, limits) for field in fields
+            field.name: value_of(field, row, INLINE_CHARS, limits)
+            for field in (kind.fields if kind else ())
         },
     }

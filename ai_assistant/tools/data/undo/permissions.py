@@ -28,6 +28,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     access_of,
 )
+from ai_assistant.tools.data.access.sites import lacks_second_factor
 from ai_assistant.tools.data.undo.pages import (
     as_its_admin_has_it,
     may_confirm,
@@ -61,6 +62,7 @@ class AdminPermissions:
         self._forms: dict[Any, Fields] = {}
         self._adding: dict[Any, tuple[bool, bool]] = {}
         self._found: set[tuple[Any, Any]] = set()  # model and key
+        self._needs_factor: dict[Any, bool] = {}  # by model
         self._places = Places(self._access, self._hidden)
 
     def look_at(self, objects: Iterable[Model]) -> None:
@@ -100,8 +102,8 @@ class AdminPermissions:
                 continue
             if not place.inline.has_change_permission(place.request, place.parent):
                 continue
-            return _reasons(place.inline, self._places.fields_of(place), obj, raws)
-        return {"": _("You may not change it.")}
+            return _reasons(place.inline, self._places.fields_of(place, obj), obj, raws)
+        return {"": self._refusal(type(obj), _("You may not change it."))}
 
     def _form_fields(self, page: AdminAccess, obj: Model) -> Fields:
         """Return the fields of the object's form, which may be that of others too."""
@@ -140,7 +142,7 @@ class AdminPermissions:
             may = place.inline.has_add_permission(place.request, place.parent)
             if may and place.page.may_change:
                 return ""
-        return _("You may not add it.")
+        return self._refusal(type(instance), _("You may not add it."))
 
     def _at_add_page(self, access: AdminAccess) -> tuple[bool, bool]:
         """Return whether the person may add objects, and whether that page saves them."""
@@ -173,7 +175,7 @@ class AdminPermissions:
             is_offered = place.parent is not None and place.inline.can_delete
             if may and is_offered and place.page.may_change:
                 return ""
-        return _("You may not delete it.")
+        return self._refusal(type(obj), _("You may not delete it."))
 
     def to_delete_any(self, model: Any) -> str:
         """
@@ -199,7 +201,7 @@ class AdminPermissions:
         page = posting(access, owner.pk)
         owner = as_its_admin_has_it(owner, access)
         if page is None or self._hidden(page, owner):
-            return refused
+            return self._refusal(type(owner), refused)
         may = page.model_admin.has_change_permission(page.request, owner)
         if not may or not takes_post(page):
             return refused
@@ -215,6 +217,17 @@ class AdminPermissions:
         is_user = hasattr(instance, "has_perm")
         return is_user and any(
             getattr(instance, name, False) is True for name in RIGHTS
+        )
+
+    def _refusal(self, model: Any, otherwise: str) -> str:
+        """Return why no page lets the person write rows of a model."""
+        if model not in self._needs_factor:
+            self._needs_factor[model] = lacks_second_factor(self._user, model)
+        if not self._needs_factor[model]:
+            return otherwise
+        return _(
+            "Its admin asks for a second factor: sign in with one in the browser, "
+            "and undo it there."
         )
 
     # --- where an object is in the admin ---

@@ -13,7 +13,7 @@ from ai_assistant.changes.capture.images import in_batches
 from ai_assistant.changes.capture.tables import by_table
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.safety.site_code import value_or
-from ai_assistant.tools.data.access.form_classes import OF_ROWS
+from ai_assistant.tools.data.access.form_classes import OF_ROWS, row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_on
 from ai_assistant.tools.data.access.sites import mounted_sites
 from ai_assistant.tools.data.undo.pages import posted, takes_post
@@ -100,14 +100,16 @@ class Places:
                 if type(inline) is inline_class:
                     yield Place(page=page, inline=inline)
 
-    def fields_of(self, place: Place) -> dict[str, Any]:
-        """Return the fields of the forms of an inline, by name."""
+    def fields_of(self, place: Place, obj: Model) -> dict[str, Any]:
+        """Return the fields of the form of a row of an inline, by name."""
         parent = place.parent if is_overridden(place.inline, *OF_ROWS) else None
         own = getattr(parent, "pk", None)
-        name = (place.page.access.model, type(place.inline), own)
+        name = (place.page.access.model, type(place.inline), own, type(obj))
         if name not in self._fields:
             formset = place.inline.get_formset(place.request, place.parent)
-            self._fields[name] = formset.form.base_fields
+            forms = row_forms(formset, place.inline)
+            form, _inline = forms.get(type(obj), (formset.form, place.inline))
+            self._fields[name] = form.base_fields
         return self._fields[name]
 
     def _inlines_of(self, model: Any) -> list[tuple[AdminAccess, Any]]:

@@ -6,26 +6,34 @@ of the response of the view, which is not rendered.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.helpers import AdminForm
+from django.contrib.admin.helpers import AdminForm, InlineAdminFormSet
 from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import Model
 from django.forms import BaseModelForm
+from django.forms.formsets import DELETION_FIELD_NAME
 from django.http import QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import is_overridden
 from ai_assistant.tools.adapters.request import page_closed
-from ai_assistant.tools.data.access.form_classes import child_models, with_kept_forms
+from ai_assistant.tools.data.access.form_classes import (
+    child_models,
+    with_forms_of_a_page,
+)
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 
+ID_WORDS = ("id", "pk")
+KIND = "model"  # in a new row, where the page has several classes of it
+NOT_FIELDS = frozenset({*ID_WORDS, DELETION_FIELD_NAME})  # in a row of an inline
 SLUG_CHARS = 50  # of a field without a limit, as the admin has it
 # 'ä': 'a' up to Django 6.0, ä: "a" from 6.1 on.
 LETTER = re.compile(r"""['"]?([^\x00-\x7f])['"]?: ['"]([^'"]*)['"]""")
@@ -41,6 +49,7 @@ class PageForm:
     model_admin: Any  # whose form it is: of a child, on the page of some parents
     prepopulated: dict[str, list[str]] = field(default_factory=dict)  # from others
     formsets: list["PageFormset"] = field(default_factory=list)  # below it
+    not_fields: frozenset[str] = NOT_FIELDS  # of what is given for a row
 
     def prepopulate(self, data: QueryDict, given: Collection[str]) -> None:
         """
@@ -87,7 +96,8 @@ class PageFormset:
     has_deletion: bool  # whether its rows have a box that deletes them
     rows: list[PageForm] = field(default_factory=list)
     extra: list[PageForm] = field(default_factory=list)
-    empty: PageForm | None = None  # which the page copies for each further row
+    # What the page copies for a further row, one for each class. Takes long to make.
+    empty: Callable[[], list[PageForm]] = list
 
     def moved(self, prefix: str) -> "PageFormset":
         """Return a copy without rows, whose inputs have another prefix."""
@@ -97,20 +107,40 @@ class PageFormset:
         ]
         return replace(self, prefix=prefix, rows=[], extra=extra)
 
-    def new_row(self, number: int) -> PageForm | None:
-        """Return the new row of this number; None if the page has none for it."""
+    def new_row(self, number: int, given: Mapping[str, Any]) -> PageForm | None:
+        """
+        Return the new row of this number; None if the page has none for it.
+
+        What is `given` for it says of which class it is, where there are several.
+        """
         place = number - len(self.rows)
         if place < len(self.extra):
             return self.extra[place]
-        if self.empty is None:
+        if not self.empty():
             return None
+        empty = self._empty_for(given)
         prefix = f"{self.prefix}-{number}"
-        row = replace(self.empty, formsets=[]).moved(prefix)
-        for below in self.empty.formsets:
+        row = replace(empty, formsets=[]).moved(prefix)
+        for below in empty.formsets:
             # "pieces-empty-marks", "pieces-__prefix__-marks": as packages name it.
             name = below.prefix.removeprefix(f"{self.formset.prefix}-")
             row.formsets.append(below.moved(f"{prefix}-{name.partition('-')[2]}"))
+        if len(self.empty()) > 1 and KIND not in row.form.fields:
+            row.not_fields = NOT_FIELDS | {KIND}
         return row
+
+    def _empty_for(self, given: Mapping[str, Any]) -> PageForm:
+        forms = {one.form._meta.model._meta.label_lower: one for one in self.empty()}
+        kind = str(given.get(KIND, "")).lower()
+        if kind in forms:
+            return forms[kind]
+        fitting = [one for one in forms.values() if {*given} <= {*one.names}]
+        if len(forms) > 1 and len(fitting) != 1:
+            raise ModelRetry(
+                f"A new row of {self.prefix!r} is one of {', '.join(forms)}. Say which "
+                f"by {KIND!r} beside its fields."
+            )
+        return fitting[0] if len(forms) > 1 else next(iter(forms.values()))
 
     def counts(self, total: int) -> dict[str, int]:
         """Return the counts that the page posts, with `total` rows."""
@@ -161,7 +191,7 @@ def _no_form(access: AdminAccess, obj: Model | None) -> Exception:
 
 
 def _own_forms(access: AdminAccess, obj: Model | None) -> tuple[Any, list[Any]]:
-    own, request, adds = with_kept_forms(access), access.request, obj is None
+    own, request, adds = with_forms_of_a_page(access), access.request, obj is None
     fieldsets = list(own.get_fieldsets(request, obj))
     names = flatten_fieldsets(fieldsets)
     form_class = own.get_form(request, obj, change=not adds, fields=names)
@@ -218,26 +248,40 @@ def _rows(admin_formset: Any) -> PageFormset:
         has_deletion=bool(formset.can_delete and may_delete),
     )
     numbered = {id(form) for form in formset.forms}
-    for admin_row in admin_formset:
-        # What is nested in a row, as packages do that.
-        nested = getattr(admin_row.form, "inlines", None) or ()
-        row = _walked(admin_row, nested)
-        row.names = list(dict.fromkeys([*row.names, *_ties(admin_row)]))
+    every = iter(admin_formset)
+    # In Django's own the empty one is the last.
+    is_django = type(admin_formset) is InlineAdminFormSet
+    empty: list[PageForm] = []
+    for admin_row in islice(every, len(numbered)) if is_django else every:
+        row = _row(admin_row)
         if id(row.form) not in numbered:
-            found.empty = found.empty or row
+            empty.append(row)
         elif admin_row.original is not None:
             found.rows.append(row)
         else:
             found.extra.append(row)
+    found.empty = cache(lambda: [*empty, *map(_row, every)])
     return found
 
 
+def _row(admin_row: Any) -> PageForm:
+    # What is nested in a row, as packages do that.
+    nested = getattr(admin_row.form, "inlines", None) or ()
+    row = _walked(admin_row, nested)
+    row.names = list(dict.fromkeys([*row.names, *_ties(admin_row)]))
+    return row
+
+
 def _ties(admin_row: Any) -> Iterator[str]:
-    """Yield the hidden inputs of a row: its own key, and that of its parent."""
+    """Yield the hidden inputs of a row: its own key, that of its parent, its class."""
     if admin_row.needs_explicit_pk_field():
         yield admin_row.pk_field().field.name
     if link := getattr(admin_row.formset, "fk", None):
         yield link.name
+    for name, form_field in admin_row.form.fields.items():
+        # As `pk_field` in Django; django-polymorphic adds one.
+        if form_field.widget.is_hidden and hasattr(admin_row, f"{name}_field"):
+            yield name
 
 
 # --- as the script of the page fills it in ---

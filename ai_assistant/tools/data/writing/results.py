@@ -12,6 +12,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
+from ai_assistant.models.raw_sql import is_plain, row_by_key
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.reading.version import object_version
@@ -98,7 +99,11 @@ def named_object(access: AdminAccess, obj: Model) -> dict[str, JSON]:
 
 def _version(access: AdminAccess, saved: Model) -> str:
     """Return the version of the row: an instance may hold what was never stored."""
-    stored = access.model._base_manager.filter(pk=saved.pk).first()
+    model = access.model
+    if is_plain(model):
+        stored = row_by_key(model, saved.pk)
+    else:
+        stored = model._base_manager.filter(pk=saved.pk).first()
     return object_version(access, stored) if stored is not None else ""
 
 

@@ -22,6 +22,7 @@ from ai_assistant.tools.data.access.model_admin import (
     is_closed_inline,
 )
 from ai_assistant.tools.data.writing.harvest import (
+    ID_WORDS,
     PageForm,
     PageFormset,
     is_django_form,
@@ -41,8 +42,6 @@ from ai_assistant.tools.data.writing.posting import (
 )
 from ai_assistant.types import RunContext
 
-ID_WORDS = ("id", "pk")
-NOT_A_FIELD = {*ID_WORDS, DELETION_FIELD_NAME}  # in a row of an inline
 MOST_ROWS = 200  # of one call, over all inlines
 ROWS_NAMED = 20
 
@@ -245,24 +244,18 @@ class InlineRows:
         """
         Post the inlines as they are, with the rows of `rows_by_name` in their place.
 
-        The names are prefixes or models; a row with an id changes that one, with a
-        true DELETE removes it, and without an id is a new one. Raise ModelRetry if
-        the user may not do it, or there is no such row.
+        By prefix or model. A row with an id changes that one, with a true DELETE
+        removes it, else is a new one. Raise ModelRetry if that may not, or cannot, be.
         """
         if sum(map(len, rows_by_name.values())) > MOST_ROWS:
             raise ModelRetry(f"Give {MOST_ROWS} rows of inlines at most in one call.")
         by_prefix = _by_prefix(formsets, rows_by_name)
         for formset in formsets:
-            inline, rows = formset.inline, by_prefix.get(formset.prefix, [])
-            model = formset.formset.model
-            is_kept = is_closed_inline(self.access.site, inline)
-            if rows and (is_kept or is_read_only(model, inline)):
-                raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
+            rows = by_prefix.get(formset.prefix, [])
             if rows:
-                check_distinguishable(model)
+                self._check_open(formset.formset.model, formset.inline)
             self._post_old(formset, [row for row in rows if _row_id(row)])
-            new = [row for row in rows if not _row_id(row)]
-            total = self._post_new(formset, new)
+            total = self._post_new(formset, [row for row in rows if not _row_id(row)])
             for name, number in formset.counts(total).items():
                 self.data[f"{formset.prefix}-{name}"] = str(number)
 
@@ -272,7 +265,9 @@ class InlineRows:
             row = by_id.pop(str(old.form.instance.pk), None)
             if row is None:
                 self._post_row(formset, old, {})
-            elif boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
+                continue
+            self._check_open(old.form._meta.model, old.model_admin)
+            if boolean_from_words(row.get(DELETION_FIELD_NAME)) is True:
                 self._check(formset, "delete", is_possible=formset.has_deletion)
                 self._post_row(formset, old, {})
                 self.data[old.form.add_prefix(DELETION_FIELD_NAME)] = "on"
@@ -297,10 +292,11 @@ class InlineRows:
                 f"{formset.formset.max_num} can be there at most."
             )
         for number, row in enumerate(rows, start):
-            new = formset.new_row(number)
+            new = formset.new_row(number, row)
             if new is None:
                 self._check(formset, "add", is_possible=False)
             else:
+                self._check_open(new.form._meta.model, new.model_admin)
                 self._post_row(formset, new, row, is_new=True)
         for blank in formset.extra[len(rows) :]:
             self._post_row(formset, blank, {})
@@ -315,13 +311,13 @@ class InlineRows:
         values = {
             name: value
             for name, value in row.items()
-            if name not in NOT_A_FIELD and name not in nested
+            if name not in page.not_fields and name not in nested
         }
         form = page.form
         if values:
             ties = {DELETION_FIELD_NAME, *_ties(form)}
             shown = [item for item in page.names if item not in ties]
-            check_names(form, shown, values, formset.inline)
+            check_names(form, shown, values, page.model_admin)
             self.named_fields[form.prefix] = values.keys()
         post_form(self.data, form, page.names)
         post_values(self.data, form, values)
@@ -329,6 +325,12 @@ class InlineRows:
             page.prepopulate(self.data, values)
         if page.formsets:
             self.post(page.formsets, nested)
+
+    def _check_open(self, model: type[Model], inline: Any) -> None:
+        """Raise ModelRetry or ToolFailed if no tool writes rows of this class there."""
+        if is_closed_inline(self.access.site, inline) or is_read_only(model, inline):
+            raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
+        check_distinguishable(model)
 
     def _check(
         self, formset: PageFormset, action: str, *, is_possible: bool = True

@@ -3,6 +3,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from tests.hosts.packages.polls import POLLS, make_polls
 
 CASES = POLLS
+SECOND_FACTOR = True  # without it the admin is closed
 
 
 def make() -> None:

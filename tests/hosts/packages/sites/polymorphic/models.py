@@ -23,3 +23,41 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Document(PolymorphicModel):
+    """Has one child."""
+
+    title = models.CharField(max_length=30)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Letter(Document):
+    receiver = models.CharField(max_length=30)
+
+
+class Order(models.Model):
+    """Its payments are of several classes, in one inline."""
+
+    name = models.CharField(max_length=30)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Payment(PolymorphicModel):
+    order = models.ForeignKey(Order, models.CASCADE, related_name="payments")
+    amount = models.IntegerField()
+
+    def __str__(self) -> str:
+        return str(self.amount)
+
+
+class Cash(Payment):
+    till = models.CharField(max_length=30, blank=True)
+
+
+class Transfer(Payment):
+    bank = models.CharField(max_length=30)

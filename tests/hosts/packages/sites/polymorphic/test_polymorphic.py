@@ -6,6 +6,7 @@ from django.test import Client
 from ai_assistant import ModelRetry
 from tests.hosts.packages.context import context_on, items_on, use
 from tests.hosts.packages.sites.polymorphic import cases
+from tests.hosts.packages.sites.polymorphic.models import Transfer
 from tests.hosts.packages.test_same_rows import boss
 
 __all__ = ["boss"]  # a fixture
@@ -60,3 +61,44 @@ def test_parent_alone_cannot_be_added(context):
 
     with pytest.raises(ModelRetry, match="one of its child models: host.art, host.sci"):
         use(context, "create_object", model=PROJECT, values=values)
+
+
+def test_parent_of_an_only_child(context):
+    told = use(context, "describe_model", model="host.document")
+
+    assert told["child_models"] == ["host.letter"]
+
+
+def test_rows_of_several_classes(context):
+    (inline,) = use(context, "get_object", model="host.order", id=1)["inlines"]
+
+    assert [(row["model"], row["fields"]) for row in inline["rows"]] == [
+        ("host.cash", {"amount": 1, "till": "T"}),
+        ("host.transfer", {"amount": 2, "bank": "B"}),
+    ]
+    (told,) = use(context, "describe_model", model="host.order")["inlines"]
+    assert {
+        model: [field["name"] for field in fields]
+        for model, fields in told["child_models"].items()
+    } == {"host.cash": ["amount", "till"], "host.transfer": ["amount", "bank"]}
+
+
+def test_class_that_is_kept_from_the_assistant(context, monkeypatch):
+    monkeypatch.setattr(Transfer, "assistant", False, raising=False)
+    (inline,) = use(context, "get_object", model="host.order", id=1)["inlines"]
+
+    assert [row["fields"] for row in inline["rows"]] == [{"amount": 1, "till": "T"}, {}]
+    for row in ({"id": 2, "bank": "C"}, {"id": 2, "DELETE": True}, {"bank": "C"}):
+        with pytest.raises(ModelRetry, match="is kept from the assistant"):
+            change_payment(context, row)
+
+
+def change_payment(context, row):
+    rows = {"payments": [row]}
+    given = {"model": "host.order", "id": 1, "values": {}, "inlines": rows}
+    return use(context, "change_object", **given)
+
+
+def test_new_row_must_say_of_which_class_it_is(context):
+    with pytest.raises(ModelRetry, match="one of host.cash, host.transfer. Say which"):
+        change_payment(context, {"amount": 3})
