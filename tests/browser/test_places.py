@@ -247,6 +247,13 @@ class TestDock:
             assert box(mirrored)["right"] == 420
             assert box(mirrored, "#container")["left"] >= 420
 
+        with subtests.test("what was asked is at one side, whatever its script"):
+            for asked in ("Which drafts?", "أي مسودات؟"):
+                mirrored.ask_and_wait(asked)
+            bubbles = mirrored.log.locator("[data-role=user] > .aia-text")
+            first, second = (one.bounding_box() for one in bubbles.all())
+            assert first["x"] == second["x"] == box(mirrored, "#aia-log")["left"]
+
         with subtests.test("the window follows the pointer"):
             leave(mirrored, FLOATING)
             mirrored.goto()

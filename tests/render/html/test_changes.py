@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.utils.translation import override
 
 from ai_assistant.models import ToolCall
 from ai_assistant.models.change import ChangeSet, RowChange
@@ -97,6 +98,16 @@ class TestList:
         stored(called, *whole)
 
         assert said in texts(list_of(whole_page(called.conversation)[0]), "summary")[0]
+
+    def test_headline_names_fields_as_the_language_writes_them(self, called):
+        """A noun of German begins with a capital letter, within a sentence too."""
+        row = {"model": "auth.group", "before": {"name": "a"}, "after": {"name": "b"}}
+        stored(called, updated({"value": "old"}, {"value": "new"}) | row)
+
+        with override("de"):
+            shown = list_of(whole_page(called.conversation)[0])
+
+        assert "Name a → b" in texts(shown, "summary")[0]
 
     def test_list_has_five_rows_and_then_the_others(self, called):
         stored(called, *[updated({"value": "a"}, {"value": "b"}) for _ in range(7)])

@@ -107,5 +107,5 @@ class TestKeyboardMap:
 
         assert "<html" in page
         assert "<html" not in part.content.decode()
-        assert "<kbd>F6</kbd>" in page
-        assert "<kbd>F6</kbd>" in part.content.decode()
+        assert '<kbd dir="ltr">F6</kbd>' in page
+        assert '<kbd dir="ltr">F6</kbd>' in part.content.decode()

@@ -173,14 +173,19 @@ def _said(one: ObjectChange) -> str:
     short = [
         one for one in fields if max(len(one.before), len(one.after)) <= VALUE_CHARS
     ]
+    names = _field_names(one.model)
     values = [
-        f"{one.label.lower()} {one.before or _('empty')} → {one.after or _('empty')}"
-        for one in short[:MOST_VALUES]
+        f"{names.get(field.name, field.label)} "
+        f"{field.before or _('empty')} → {field.after or _('empty')}"
+        for field in short[:MOST_VALUES]
     ]
-    others = [one.label.lower() for one in fields if one not in short[:MOST_VALUES]]
+    others = [
+        names.get(field.name, field.label)
+        for field in fields
+        if field not in short[:MOST_VALUES]
+    ]
     if not values:
-        names = ", ".join(others) or _("changed")
-        return f"{name}: {names}"
+        return f"{name}: {', '.join(others) or _('changed')}"
     more = (
         ngettext("%(count)d more field", "%(count)d more fields", len(others))
         % {"count": len(others)}
@@ -188,6 +193,13 @@ def _said(one: ObjectChange) -> str:
         else ""
     )
     return f"{name}: {', '.join(filter(None, [*values, more]))}"
+
+
+def _field_names(label: str) -> dict[str, str]:
+    """Return how a model names its fields within a sentence: "title", but "Titel"."""
+    model = model_of_label(label)
+    fields = model._meta.concrete_fields if model else ()
+    return {field.name: str(field.verbose_name) for field in fields}
 
 
 def _sums(counts: Counts) -> str:
