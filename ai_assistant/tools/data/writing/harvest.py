@@ -74,16 +74,11 @@ class PageForm:
         form, old = copy(self.form), self.form.prefix
         form.prefix = prefix
         form._bound_fields_cache = {}  # noqa: SLF001 - they have the old names
-        return PageForm(
-            form=form,
-            names=self.names,
-            model_admin=self.model_admin,
-            prepopulated=self.prepopulated,
-            formsets=[
-                formset.moved(prefix + formset.prefix.removeprefix(old))
-                for formset in self.formsets
-            ],
-        )
+        below = [
+            formset.moved(prefix + formset.prefix.removeprefix(old))
+            for formset in self.formsets
+        ]
+        return replace(self, form=form, formsets=below)
 
 
 @dataclass(kw_only=True, slots=True)
