@@ -181,7 +181,7 @@ class TestAllRows:
 
         assert html.count('name="rows"') == 23
         assert 'name="has_all_rows"' in html
-        assert "<del>&lt;b&gt;21&lt;/b&gt;</del>" in html
+        assert '<del dir="auto">&lt;b&gt;21&lt;/b&gt;</del>' in html
         assert "<html" not in html
         assert "/change/" in html
 
