@@ -62,7 +62,7 @@ class TestTranscript:
 
         shown = panel(client, fields["conversation"]).content.decode()
         assert "There is no command “/sales-reports” here" in shown
-        assert "<code>/sales-report</code>" in shown
+        assert '<code dir="ltr">/sales-report</code>' in shown
 
 
 class TestArguments:

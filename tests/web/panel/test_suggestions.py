@@ -228,7 +228,7 @@ class TestSwitch:
         html = self.drawn(browser, "ada", USERS)
 
         assert one_with(html, data_aia_ask="/report week")
-        assert f'<a href="{GROUPS}" dir="auto"><span>Groups</span>' in html
+        assert f'<a href="{GROUPS}"><span dir="auto">Groups</span>' in html
 
     def test_who_may_change_nothing_is_told_view_only(self, viewer, browser):
         html = self.drawn(browser, "bob", USERS)
