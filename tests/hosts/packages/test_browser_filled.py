@@ -19,6 +19,7 @@ FORMS = {
     if case.tool in ("create_object", "change_object")
     and not (case.page or case.refused)
     and {*case.arguments} <= {"id", "values", "inlines"}
+    and name not in getattr(cases, "NOT_FILLED", ())
 } | getattr(cases, "FILLED", {})
 FILL = """async (wanted) => {
   const aia = document.getElementById("aia") ?? document.createElement("div");
@@ -75,7 +76,9 @@ def test_form_that_is_filled_in_posts_what_the_tool_would(
     addresses = {address for address, *_rest in forms.values()} | {"/admin/jsi18n/"}
     client.cookies.pop(settings.LANGUAGE_COOKIE_NAME, None)  # a CMS sets it
     asked = {"HTTP_ACCEPT_LANGUAGE": language}
-    answers = {address: client.get(address, **asked) for address in addresses}
+    answers = {
+        address: client.get(address, follow=True, **asked) for address in addresses
+    }
     pages = {
         address: (answer.content, answer["Content-Type"])
         for address, answer in answers.items()

@@ -112,7 +112,7 @@ def harvested(client, case):
 def test_harvest_is_what_chromium_posts(client):
     ours = dict(harvested(client, case) for case in PAGES.values())
     addresses = [*ours, "/admin/jsi18n/"]
-    answers = {address: client.get(address) for address in addresses}
+    answers = {address: client.get(address, follow=True) for address in addresses}
     pages = {
         address: (answer.content, answer["Content-Type"])
         for address, answer in answers.items()
