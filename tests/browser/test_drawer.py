@@ -245,8 +245,10 @@ class TestList:
         expect(more).to_be_focused()
         panel.page.keyboard.press("Escape")
         expect(panel.page.locator("#aia-history")).not_to_be_visible()
+        shown = panel.page.locator("#aia-found").element_handle()
         panel.list_conversations()
-        panel.page.wait_for_load_state("networkidle")  # it is redrawn once it is there
+        # What was there is shown first. It is drawn anew then, and a menu would close.
+        panel.wait(lambda: not shown.evaluate("one => one.isConnected"), "the list")
 
     def archived_stands_apart(self, panel: Panel, first: str) -> None:
         menu(panel, first, "Archive")
