@@ -1,37 +1,14 @@
-from tests.hosts.packages.cases import add, bulk, change, delete
-from tests.hosts.packages.sites.ckeditor5.models import Choice, Poll
+from tests.hosts.packages.cases import change
+from tests.hosts.packages.polls import POLL, POLLS, make_polls
 
-POLL = "host.poll"
 OF_THE_PAGE = {"text"}  # the editor writes an empty paragraph into it
-CASES = {
-    "add": add(
-        POLL,
-        {"title": "New"},
-        {"title": "New", "choices-0-label": "Yes"},
-        more={"inlines": {"choices": [{"label": "Yes"}]}},
-        rows=["choices"],
-    ),
-    "change": change(POLL, 1, {"title": "B"}, {"title": "B"}),
+CASES = POLLS | {
     "change a row": change(
         POLL,
         1,
         {"text": "<p>More</p>"},
         {"text": "<p>More</p>", "choices-0-label": "No"},
         more={"inlines": {"choices": [{"id": 1, "label": "No"}]}},
-    ),
-    "delete a row": change(
-        POLL,
-        1,
-        {},
-        {"choices-0-DELETE": "on"},
-        more={"inlines": {"choices": [{"id": 1, "DELETE": True}]}},
-    ),
-    "bulk": bulk(POLL, [1, 2], {"text": "C"}, {"text": "C"}),
-    "delete": delete(POLL, 1),
+    )
 }
-
-
-def make() -> None:
-    for pk in (1, 2):
-        poll = Poll.objects.create(pk=pk, title=f"A{pk}")
-        Choice.objects.create(pk=pk, poll=poll, label="Yes")
+make = make_polls

@@ -1,38 +1,6 @@
-from tests.hosts.packages.cases import act, add, bulk, change, delete
-from tests.hosts.packages.sites.import_export.models import Choice, Poll
+from tests.hosts.packages.cases import act
+from tests.hosts.packages.polls import POLL, POLLS, make_polls
 
-POLL = "host.poll"
 PAGES = ["/admin/host/poll/", "/admin/host/poll/import/"]
-CASES = {
-    "add": add(
-        POLL,
-        {"title": "New"},
-        {"title": "New", "choices-0-label": "Yes"},
-        more={"inlines": {"choices": [{"label": "Yes"}]}},
-        rows=["choices"],
-    ),
-    "change": change(POLL, 1, {"title": "B"}, {"title": "B"}),
-    "change a row": change(
-        POLL,
-        1,
-        {"text": "More"},
-        {"text": "More", "choices-0-label": "No"},
-        more={"inlines": {"choices": [{"id": 1, "label": "No"}]}},
-    ),
-    "delete a row": change(
-        POLL,
-        1,
-        {},
-        {"choices-0-DELETE": "on"},
-        more={"inlines": {"choices": [{"id": 1, "DELETE": True}]}},
-    ),
-    "bulk": bulk(POLL, [1, 2], {"text": "C"}, {"text": "C"}),
-    "export": act(POLL, [1], "export_admin_action", refused=True),
-    "delete": delete(POLL, 1),
-}
-
-
-def make() -> None:
-    for pk in (1, 2):
-        poll = Poll.objects.create(pk=pk, title=f"A{pk}")
-        Choice.objects.create(pk=pk, poll=poll, label="Yes")
+CASES = POLLS | {"export": act(POLL, [1], "export_admin_action", refused=True)}
+make = make_polls
