@@ -45,7 +45,7 @@ ALIKE = {
 }
 FOLDED = str.maketrans({other: one for one, alike in ALIKE.items() for other in alike})
 ROW = re.compile(
-    r">F(\d+)F<.*?<del>(.*?)</del>.*?<ins>(.*?)</ins>(.*?)</td>", re.DOTALL
+    r">F(\d+)F<.*?<del[^>]*>(.*?)</del>.*?<ins[^>]*>(.*?)</ins>(.*?)</td>", re.DOTALL
 )
 SAID = "look the same"  # and the card says that they are not
 TAGS = re.compile(r"<[^>]*>")
