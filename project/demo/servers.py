@@ -1,4 +1,4 @@
-"""The servers of the demo besides Daphne: what each needs, and how it is started."""
+"""The servers of the demo: what each needs, and how it is started."""
 
 import os
 import sys
@@ -22,8 +22,14 @@ def missing_packages(name: str) -> list[str]:
     return [package for package in PACKAGES.get(name, ()) if find_spec(package) is None]
 
 
+def serve_with_daphne(host: str, port: int, *, access_log: bool) -> None:
+    """Become Daphne, without the checks and the reloader of `runserver`."""
+    options = {"bind": host, "port": str(port), "verbosity": str(int(access_log))}
+    _become("daphne", options)
+
+
 def serve_with_uvicorn(host: str, port: int, *, access_log: bool) -> None:
-    """Become uvicorn: nothing of the preparations stays in its memory."""
+    """Become uvicorn."""
     options = {
         "host": host,
         "port": str(port),
@@ -34,7 +40,7 @@ def serve_with_uvicorn(host: str, port: int, *, access_log: bool) -> None:
         "lifespan": "off",  # Django has none
         "timeout-graceful-shutdown": str(STOP_S),
     }
-    _become("uvicorn", options, access_log=access_log)
+    _become("uvicorn", options, _log_flag(access_log=access_log))
 
 
 def serve_with_granian(host: str, port: int, *, access_log: bool) -> None:
@@ -47,21 +53,25 @@ def serve_with_granian(host: str, port: int, *, access_log: bool) -> None:
         "port": str(port),
         "workers-kill-timeout": str(STOP_S),
     }
-    _become("granian", options, access_log=access_log)
+    _become("granian", options, _log_flag(access_log=access_log))
 
 
-def _become(name: str, options: dict[str, str], *, access_log: bool) -> None:
+def _log_flag(*, access_log: bool) -> str:
+    return "--access-log" if access_log else "--no-access-log"
+
+
+def _become(name: str, options: dict[str, str], *flags: str) -> None:
     """Let a server take the place of this process."""
     said = [part for key, value in options.items() for part in (f"--{key}", value)]
-    log = "--access-log" if access_log else "--no-access-log"
     os.environ.setdefault("MALLOC_ARENA_MAX", str(ARENAS))
     sys.stdout.flush()
     os.chdir(Path(project.__file__).parent.parent)  # where the application is found
-    command = [sys.executable, "-m", name, *said, log, APPLICATION]
+    command = [sys.executable, "-m", name, *said, *flags, APPLICATION]
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted
 
 
 SERVE: dict[str, Callable[..., None]] = {
+    "daphne": serve_with_daphne,
     "uvicorn": serve_with_uvicorn,
     "granian": serve_with_granian,
 }

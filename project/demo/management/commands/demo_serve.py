@@ -1,4 +1,3 @@
-import ctypes
 import os
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from ai_assistant.management.doctor_services import made_before
-from project.demo.servers import ARENAS, SERVE, missing_packages
+from project.demo.servers import SERVE, missing_packages
 
-M_ARENA_MAX = -8  # of malloc.h; as the variable MALLOC_ARENA_MAX
 # What SQLite keeps beside a database belongs to it.
 SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -21,12 +19,13 @@ class Command(BaseCommand):
     """
     Migrate, make the users, load the demo data and serve: `make run`.
 
-    In one process, since each start of Django costs more than any of these steps
-    does when there is nothing left to do.
+    All but the last step in one process, since each start of Django costs more than any
+    of them does when there is nothing left to do. The server takes its place, so that
+    nothing of them stays in memory.
     """
 
     help = "Prepare the demo and serve it with SERVER (daphne) on HOST and PORT."
-    requires_system_checks = ()  # runserver makes them
+    requires_system_checks = ()  # made below, once there are tables
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._check_packages()
@@ -42,18 +41,9 @@ class Command(BaseCommand):
             f"Open http://{shown}:{port}/admin/ and sign in as admin, editor or "
             "viewer; the password is the name. Ctrl-C stops the server.\n"
         )
-        _limit_arenas()
-        if serve := SERVE.get(settings.SERVER):
-            self.check(display_num_errors=True)
-            connection.close()
-            serve(host, int(port), access_log=settings.DEBUG)
-            return
-        call_command(
-            "runserver",
-            f"{shown}:{port}",
-            use_reloader=False,
-            use_static_handler=False,  # project.asgi serves them
-        )
+        self.check(display_num_errors=True)
+        connection.close()
+        SERVE[settings.SERVER](host, int(port), access_log=settings.DEBUG)
 
     def _check_packages(self) -> None:
         missing = missing_packages(settings.SERVER)
@@ -83,15 +73,3 @@ class Command(BaseCommand):
             f"{file.name} {cause}. It is kept as {file.name}.old; the demo starts "
             "with a new one.\n"
         )
-
-
-def _limit_arenas() -> None:
-    """
-    Let all threads share two heaps, where the C library is glibc.
-
-    Each request has a thread of its own, and glibc keeps up to sixteen heaps for them,
-    each with gaps: a twentieth of this process.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(M_ARENA_MAX, ARENAS)
