@@ -128,7 +128,7 @@ class TestWheel:
             ("templates", ".html .txt"),
             ("static", ".js .css .svg"),
             ("migrations", ".py"),
-            ("locale", ".po .mo"),
+            ("locale", ".mo"),
         ],
     )
     def test_wheel_holds_every_file_of(self, wheel, folder, suffixes):
@@ -153,8 +153,10 @@ class TestWheel:
     def test_wheel_is_typed(self, wheel):
         assert "ai_assistant/py.typed" in wheel.namelist()
 
-    def test_wheel_holds_no_cache(self, wheel):
-        assert not [name for name in wheel.namelist() if "__pycache__" in name]
+    def test_wheel_holds_no_cache_nor_source_of_a_catalogue(self, wheel):
+        unread = [n for n in wheel.namelist() if "__pycache__" in n or n[-3:] == ".po"]
+
+        assert not unread
 
     def test_wheel_offers_the_extras(self, wheel):
         (metadata,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
