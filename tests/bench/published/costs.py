@@ -4,14 +4,13 @@ import asyncio
 import os
 import re
 import subprocess
-import sys
 import tempfile
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench.page import page_times
 from tests.bench.published import results
+from tests.bench.published.installed import install
 from tests.bench.report import median
 from tests.model_server import ModelServerProcess
 from tests.servers.app import DemoServer
@@ -89,10 +88,7 @@ def _installs() -> list[tuple[str, float]]:
         (wheel,) = Path(folder).glob("*.whl")
         for name, (extra, *others) in INSTALLS.items():
             place = Path(folder) / str(len(found))
-            venv.create(place, with_pip=False)
-            pip = [sys.executable, "-m", "pip", "--python", str(place / "bin/python")]
-            pip += ["install", "--quiet", "--disable-pip-version-check"]
-            subprocess.run([*pip, f"{wheel}{extra}", *others], check=True)
+            install(place, f"{wheel}{extra}", *others)
             found.append((name, _bytes(place / "lib") / 1e6))
     return found
 

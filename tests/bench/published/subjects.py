@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.published import process_tree
+from tests.bench.published.installed import python_of_demo
 from tests.bench.published.load import Client, figures
 from tests.servers.ports import free_port
-from tests.servers.process import Process, python
+from tests.servers.process import Process
 
 OURS = "/assistant/agui/"
 SETTLE_S = 8.0  # a model library is loaded beside the first requests
@@ -75,6 +76,7 @@ def demo(
     server: str,
     provider: str = "direct",
     database: str = "",
+    interpreter: str = sys.executable,
 ) -> Iterator[Site]:
     """Serve the demo as `make run` does, with its limits lifted and no titles."""
     port = free_port()
@@ -90,7 +92,7 @@ def demo(
         "ASSISTANT_API_BASE": base,
         "ASSISTANT_API_KEY": "sk-test",
     }
-    command = python("manage.py", "demo_serve")
+    command = [interpreter, "manage.py", "demo_serve"]
     with served(command, port, folder / "server.log", **env) as site:
         yield site
 
@@ -120,8 +122,10 @@ def measure_bare(how: str, base: str) -> dict[str, float]:
 def measure_demo(
     folder: Path, base: str, *, server: str, provider: str = "direct"
 ) -> dict[str, float]:
-    """Return the figures of the demo."""
-    with demo(folder, base, server=server, provider=provider) as site:
+    """Return the figures of the demo, which has litellm where it is measured with it."""
+    interpreter = python_of_demo() if provider == "direct" else sys.executable
+    options = {"server": server, "provider": provider, "interpreter": interpreter}
+    with demo(folder, base, **options) as site:
         time.sleep(SETTLE_S)
         return asyncio.run(figures_of_site(site, OURS))
 
