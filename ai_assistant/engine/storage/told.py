@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db import connections
+from django.utils import timezone
 
 from ai_assistant import conf
 from ai_assistant.engine.storage.branches import seen_by
@@ -20,6 +24,8 @@ COLUMNS = (
     *("step", "step__provider_fields", "run__context_rounds"),
     "run__kind",
 )
+# What says up to where a run's conversation goes, in the order of `_messages`.
+UP_TO: tuple[Any, ...] = tuple(map(Run._meta.get_field, ("conversation", "created_at")))
 # In front of what code of the site has sent, by the label of it.
 SENT_BY_CODE = {
     "site": "[Sent by code of the site on behalf of the user, who has not typed it.]",
@@ -223,11 +229,43 @@ def _messages(run: Run, path: Sequence[UUID] | None) -> Any:
 
 
 def _rows(run: Run, runs: Sequence[UUID] | None, limit: int) -> list[Told]:
-    return _told_rows(_messages(run, runs).order_by("-position"), limit)
+    rows = _messages(run, runs).order_by("-position")
+    if runs is None:
+        return [*map(_told_row, _up_to(run, rows, limit))]
+    return _told_rows(rows, limit)
 
 
 def _told_rows(rows: Any, limit: int | None = None) -> list[Told]:
     return [*map(_told_row, rows.values_list(*COLUMNS)[:limit])]
+
+
+def _up_to(run: Run, rows: Any, limit: int) -> Iterator[Sequence[Any]]:
+    """Yield the columns of the newest `rows`, by SQL that is made once."""
+    connection = connections[rows.db]
+    query, sql, columns = _sql_up_to(limit, rows.db, connection.vendor)
+    params = [
+        column.get_db_prep_value(value, connection)
+        for column, value in zip(
+            UP_TO, (run.conversation_id, run.created_at), strict=True
+        )
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        found = cursor.fetchall()
+    compiler = query.get_compiler(rows.db)
+    converters = compiler.get_converters(columns)
+    yield from compiler.apply_converters(found, converters)
+
+
+@lru_cache(8)
+def _sql_up_to(limit: int, alias: str, _vendor: str) -> tuple[Any, str, list[Any]]:
+    """Return the query of the rows up to any run, its SQL and its columns."""
+    sample = Run(conversation_id=UUID(int=0), created_at=timezone.now())
+    rows = _messages(sample, None).using(alias).order_by("-position")
+    query = rows.values_list(*COLUMNS)[:limit].query
+    compiler = query.get_compiler(alias)
+    sql, _params = compiler.as_sql()
+    return query, sql, [expression for expression, _sql, _alias in compiler.select]
 
 
 def _told_row(row: Sequence[Any]) -> Told:
