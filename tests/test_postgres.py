@@ -15,6 +15,7 @@ FILES = (
     *("engine/accounting/test_daily.py", "configuration/test_transfer.py"),
     *("admin/test_reports.py", "admin/test_lists.py"),
     *("engine/storage/test_clocks.py", "engine/storage/test_locked_rows.py"),
+    "engine/storage/test_history.py",
     *(
         "models/test_clock.py",
         "models/test_raw_sql_inserts.py",
