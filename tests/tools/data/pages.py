@@ -31,7 +31,9 @@ def served(settings, model, admin_class, *, prefixed=False):
     try:
         yield
     finally:
-        admin.site._registry[model] = before
+        del admin.site._registry[model]
+        if before is not None:
+            admin.site._registry[model] = before
         clear_url_caches()
 
 
@@ -146,16 +148,23 @@ class MinimumAdmin(admin.ModelAdmin):
 # --- rows within rows, as django-nested-admin has them ---
 
 
+class NestingRows(admin.StackedInline):
+    """As packages have them: with methods of the ModelAdmin."""
+
+    extra = 0
+    get_inline_instances = admin.ModelAdmin.get_inline_instances
+
+
 class CopyRows(admin.TabularInline):
     model = Copy
     fields = ("code",)
     extra = 1
 
 
-class BookRows(admin.StackedInline):
+class BookRows(NestingRows):
     model = Book
     fields = ("title", "price")
-    extra = 0
+    inlines = (CopyRows,)
 
 
 class NestedAdmin(admin.ModelAdmin):

@@ -253,3 +253,10 @@ class TestNested:
 
         assert list(result.data["inlines"]) == ["book_set-0-copies"]
         assert columns(copy)["code"] == "C-1"
+
+    def test_most_rows_of_a_call_count_those_within_rows(self, boss, nested):
+        author, book, _copy = nested
+        rows = [{"id": book.pk, "copies": [{"code": "N"}] * 200}]
+
+        with pytest.raises(ModelRetry, match="200 rows of inlines at most"):
+            self.change(boss, author, {"book_set": rows})

@@ -229,13 +229,14 @@ def _restore_field(form: Any, name: str, before: Model | None) -> bool:
 # --- inlines ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class InlineRows:
     """The rows of inlines, posted with a page."""
 
     access: AdminAccess  # with the request that posts `data`
     obj: Model | None
     data: QueryDict
+    number: int = 0  # of rows that were given, those within rows too
     named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
 
     def post(
@@ -247,7 +248,8 @@ class InlineRows:
         By prefix or model. A row with an id changes that one, with a true DELETE
         removes it, else is a new one. Raise ModelRetry if that may not, or cannot, be.
         """
-        if sum(map(len, rows_by_name.values())) > MOST_ROWS:
+        self.number += sum(map(len, rows_by_name.values()))
+        if self.number > MOST_ROWS:
             raise ModelRetry(f"Give {MOST_ROWS} rows of inlines at most in one call.")
         by_prefix = _by_prefix(formsets, rows_by_name)
         for formset in formsets:

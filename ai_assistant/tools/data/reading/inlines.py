@@ -1,0 +1,230 @@
+"""The inlines on the page of an object, their rows, and the rows within these."""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Model, prefetch_related_objects
+
+from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
+from ai_assistant.safety.policy.nested_inlines import MOST_LEVELS, nested_inlines
+from ai_assistant.tools.data.access.form_classes import row_forms
+from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_inline
+from ai_assistant.tools.data.access.values import object_text, value_of
+from ai_assistant.tools.data.access.visibility import inline_fields
+from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.reading.inline_rows import InlineRows, Told, read_rows
+
+INLINE_CHARS = 500
+MOST_NESTED_ROWS = 200  # of a page, within the rows of its inlines
+
+Pairs = list[tuple[Any, Any]]  # formset classes with their inlines
+
+
+# --- which there are ---
+
+
+def open_inlines(access: AdminAccess, obj: Model | None) -> Pairs:
+    """
+    Return the inlines of the page of `obj` that a tool may show.
+
+    Each with its formset class, as the page has them: the site may hide some.
+    """
+    return [
+        (formset, inline)
+        for formset, inline in access.model_admin.get_formsets_with_inlines(
+            access.request, obj
+        )
+        if not is_closed_inline(access.site, inline)
+    ]
+
+
+def nested_formsets(page: AdminAccess, inline: Any, owner: Any) -> Pairs:
+    """Return the inlines in a new row of an inline, with their formset classes."""
+    return [
+        (nested.get_formset(page.request, nested.parent_model()), nested)
+        for nested in _open_nested(page, inline, owner)
+    ]
+
+
+def inlines_at_any_level(access: AdminAccess, obj: Model | None) -> Pairs:
+    """Return the inlines of the page of `obj`, and those in their rows."""
+    level = [(obj, *pair) for pair in open_inlines(access, obj)]
+    found: Pairs = []
+    for _depth in range(MOST_LEVELS):
+        found += [(formset, inline) for _owner, formset, inline in level]
+        level = [
+            (inline.model(), *pair)
+            for owner, _formset, inline in level
+            for pair in nested_formsets(access, inline, owner)
+        ]
+    return found
+
+
+def _open_nested(page: AdminAccess, inline: Any, owner: Any) -> Iterator[Any]:
+    """Yield the inlines in the rows of one, which belong to `owner`."""
+    for nested in nested_inlines(page.model_admin, inline, page.request, owner):
+        if not is_closed_inline(page.site, nested):
+            yield nested
+
+
+# --- their rows ---
+
+
+@dataclass(kw_only=True, slots=True)
+class _Nested:
+    """An inline, and the rows in which it is, each with what is told of it."""
+
+    inline: Any
+    owners: list[tuple[Model, Told]] = field(default_factory=list)
+
+
+def inlines_of(page: AdminAccess, obj: Model) -> list[Told]:
+    """Return what the page of `obj` shows in inlines, down to the rows within rows."""
+    told: list[Told] = []
+    level: list[_Nested] = []
+    for formset, inline in open_inlines(page, obj):
+        found = _rows_of_page(page, obj, formset, inline)
+        may_change = page.model_admin.has_change_permission(page.request, obj)
+        (own,) = _tell(page, inline, [found], may_change=may_change)
+        told.append({**own, "label": str(inline.verbose_name_plural)})
+        level += _below(page, inline, [found])
+    room = MOST_NESTED_ROWS
+    for _depth in range(MOST_LEVELS):
+        deeper: list[_Nested] = []
+        for nested in level:
+            every = _nested_rows(page, nested, room)
+            room -= sum(len(one.rows) for one in every)
+            for one, own in zip(every, _tell(page, nested.inline, every), strict=True):
+                one.told_in.setdefault("inlines", []).append(own)
+            deeper += _below(page, nested.inline, every)
+        level = deeper
+    return told
+
+
+def _rows_of_page(
+    page: AdminAccess, obj: Model, formset: Any, inline: Any
+) -> InlineRows:
+    kwargs = page.model_admin.get_formset_kwargs(
+        page.request, obj, inline, formset.get_default_prefix()
+    )
+    queryset = formset(**kwargs).get_queryset()
+    found = InlineRows(owner=obj, formset=formset, queryset=queryset)
+    found.read()
+    return found
+
+
+def _below(page: AdminAccess, inline: Any, every: list[InlineRows]) -> list[_Nested]:
+    """Return the inlines in the rows of one, each with all the rows that have it."""
+    found: dict[Any, _Nested] = {}
+    for one in every:
+        for nested in _open_nested(page, inline, one.owner):
+            own = found.setdefault(type(nested), _Nested(inline=nested))
+            own.owners += [
+                (row, told)
+                for row, told in one.told_rows
+                if isinstance(row, nested.parent_model)  # not of another child model
+            ]
+    return list(found.values())
+
+
+def _nested_rows(page: AdminAccess, nested: _Nested, room: int) -> list[InlineRows]:
+    """Return the rows of an inline by the row in which they are; `room` at most."""
+    inline, request = nested.inline, page.request
+    every: list[InlineRows] = []
+    for owner, told in nested.owners:
+        if not inline.has_view_or_change_permission(request, owner):
+            continue
+        formset = inline.get_formset(request, owner)
+        made = formset(
+            instance=owner,
+            prefix=formset.get_default_prefix(),
+            queryset=inline.get_queryset(request),
+        )
+        queryset = made.get_queryset()
+        every.append(
+            InlineRows(owner=owner, formset=formset, queryset=queryset, told_in=told)
+        )
+    with wrong_values():
+        read_rows(inline.get_queryset(request), every, room)
+    return [one for one in every if one.total]
+
+
+# --- as they are told ---
+
+
+@dataclass(frozen=True, slots=True)
+class _RowKind:
+    """What a page shows of the rows of an inline that are of one class."""
+
+    form_class: Any
+    fields: list[Any]
+    limited: list[Any]  # of which the form names not all values
+
+
+def _tell(
+    page: AdminAccess, inline: Any, every: list[InlineRows], *, may_change: bool = True
+) -> list[Told]:
+    """Return what is told of the rows of an inline, object by object."""
+    kinds = [_kinds(page, inline, one, may_change=may_change) for one in every]
+    names: dict[str, None] = {}
+    for own in kinds:
+        usual = own.get(inline.model)
+        fields = usual.fields if usual else []
+        names |= dict.fromkeys(field.name for field in fields if field.is_relation)
+    with wrong_values():
+        rows = [row for one in every for row in one.rows]
+        prefetch_related_objects(rows, *names)
+    return [_told(inline, one, own) for one, own in zip(every, kinds, strict=True)]
+
+
+def _kinds(
+    page: AdminAccess, inline: Any, found: InlineRows, *, may_change: bool
+) -> dict[Any, _RowKind | None]:
+    """Return what is shown of each class of rows; None of one that is closed."""
+    if not found.rows:
+        return {}
+    # What may not be changed the page shows as a text, whatever the form offers.
+    may_change &= inline.has_change_permission(page.request, found.owner)
+    kinds: dict[Any, _RowKind | None] = {}
+    for model, (form_class, own) in row_forms(found.formset, inline).items():
+        if is_closed_inline(page.site, own):
+            kinds[model] = None
+            continue
+        fields = inline_fields(own, page, found.owner, found.formset)
+        limited = [field for field in fields if may_change and may_limit(own, field)]
+        kinds[model] = _RowKind(form_class, fields, limited)
+    return kinds
+
+
+def _told(inline: Any, found: InlineRows, kinds: dict[Any, _RowKind | None]) -> Told:
+    usual = kinds.get(inline.model)
+    told_rows = []
+    for row in found.rows:
+        kind = kinds.get(type(row), usual)
+        told_rows.append(_told_row(row, inline, kind))
+        if kind is not None:
+            found.told_rows.append((row, told_rows[-1]))
+    return {
+        "name": found.formset.get_default_prefix(),
+        "model": inline.opts.label_lower,
+        "total": found.total,
+        "rows": told_rows,
+    }
+
+
+def _told_row(row: Model, inline: Any, kind: _RowKind | None) -> Told:
+    limits: Limits = {}
+    if kind is not None and kind.limited:
+        limits = form_limits(kind.form_class(instance=copy(row)), kind.limited)
+    is_other = type(row)._meta.concrete_model is not inline.opts.concrete_model
+    return {
+        "id": row.pk,
+        **({"model": row._meta.label_lower} if is_other else {}),
+        "text": object_text(row),
+        "fields": {
+            field.name: value_of(field, row, INLINE_CHARS, limits)
+            for field in (kind.fields if kind else ())
+        },
+    }
