@@ -222,7 +222,7 @@ def _told_row(row: Model, inline: Any, kind: _RowKind | None) -> Told:
     return {
         "id": row.pk,
         **({"model": row._meta.label_lower} if is_other else {}),
-        "text": object_text(row),
+        **({"text": object_text(row)} if kind else {}),
         "fields": {
             field.name: value_of(field, row, INLINE_CHARS, limits)
             for field in (kind.fields if kind else ())

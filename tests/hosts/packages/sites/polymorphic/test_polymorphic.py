@@ -88,6 +88,7 @@ def test_class_that_is_kept_from_the_assistant(context, monkeypatch):
     (inline,) = use(context, "get_object", model="host.order", id=1)["inlines"]
 
     assert [row["fields"] for row in inline["rows"]] == [{"amount": 1, "till": "T"}, {}]
+    assert ["text" in row for row in inline["rows"]] == [True, False]
     for row in ({"id": 2, "bank": "C"}, {"id": 2, "DELETE": True}, {"bank": "C"}):
         with pytest.raises(ModelRetry, match="is kept from the assistant"):
             change_payment(context, row)
