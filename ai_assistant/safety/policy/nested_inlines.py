@@ -1,8 +1,10 @@
-"""Inlines in the rows of an inline, as django-nested-admin and others have them."""
+"""Inlines in the rows of an inline, as django-nested-admin and django-unfold have them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.helpers import InlineAdminFormSet
 from django.http import HttpRequest
 
 from ai_assistant.safety.policy.admin_pages import VIEWS, is_overridden
@@ -29,13 +31,37 @@ def nested_inlines(
         return
     # An inline of django-polymorphic has one for each class of its rows.
     for own in (inline, *getattr(inline, "child_inline_instances", ())):
-        ask = getattr(own, "get_inline_instances", None)
-        if ask is not None and not is_withheld_inline(own):
-            yield from (
-                one for one in ask(request, owner) if not is_withheld_inline(one)
-            )
+        if is_withheld_inline(own):
+            continue
+        for nested in _inlines_in(own, request, owner):
+            if not is_withheld_inline(nested):
+                yield nested
+
+
+def _inlines_in(inline: Any, request: HttpRequest, owner: Any) -> Iterable[Any]:
+    if hasattr(inline, "get_inline_instances"):
+        return inline.get_inline_instances(request, owner)  # type: ignore[no-any-return]
+    if hasattr(inline, "inlines"):  # the ModelAdmin asks for their permissions
+        return ModelAdmin.get_inline_instances(inline, request, owner)  # type: ignore[arg-type]
+    return ()
 
 
 def is_withheld_inline(inline: Any) -> bool:
     """Return whether the rows of an inline are sensitive, or kept from the assistant."""
     return is_sensitive_model(inline.model) or is_opted_out(inline.model, inline)
+
+
+def nested_in_form(form: Any) -> list[Any]:
+    """Return the formsets in a row of a page, as its template gets them."""
+    # django-nested-admin has bare formsets under the second name.
+    found = getattr(form, "inlines", None) or getattr(form, "nested_formsets", None)
+    return [one for one in found or () if isinstance(one, InlineAdminFormSet)]
+
+
+def with_nested(formsets: list[Any]) -> list[Any]:
+    """Return bound formsets with those in their rows, which may be among them."""
+    found, known = list(formsets), {id(formset) for formset in formsets}
+    for formset in found:  # which grows
+        nested = [one.formset for form in formset.forms for one in nested_in_form(form)]
+        found += [one for one in nested if id(one) not in known]
+    return found

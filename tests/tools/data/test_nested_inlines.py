@@ -16,7 +16,7 @@ from ai_assistant.tools.data.reading.inlines import MOST_NESTED_ROWS
 from tests.context.conftest import seen
 from tests.gallery.models import Artist, Loan, Museum, Note, Show, Work
 from tests.library.models import Author, Book, Copy
-from tests.tools.data.pages import NestedAdmin, NestingRows, served
+from tests.tools.data.pages import FormNestingAdmin, NestedAdmin, NestingRows, served
 from tests.tools.data.reading import call, staff
 
 LABEL = "gallery.artist"
@@ -282,13 +282,13 @@ def test_choices_of_a_nested_row(boss, hals):
     ]
 
 
-@pytest.fixture
-def sea(db, settings):
+@pytest.fixture(params=[NestedAdmin, FormNestingAdmin])
+def sea(request, db, settings):
     """A book of one author, with two copies, on a page that nests them."""
     author = Author.objects.create(name="Verne")
     book = Book.objects.create(title="Sea", author=author)
     Copy.objects.bulk_create(Copy(book=book, code=code) for code in ("C-1", "C-2"))
-    with served(settings, Author, NestedAdmin):
+    with served(settings, Author, request.param):
         yield book
 
 

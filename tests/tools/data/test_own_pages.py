@@ -202,8 +202,8 @@ class TestRows:
             )
 
 
-@pytest.fixture
-def nested(settings, boss):
+@pytest.fixture(params=[pages.NestedAdmin, pages.FormNestingAdmin])
+def nested(request, settings, boss):
     author = Author.objects.create(name="Verne")
     book = Book.objects.create(
         title="Sea",
@@ -211,7 +211,7 @@ def nested(settings, boss):
         added_at=datetime(2024, 1, 1, 1, 1, 1, 5, tzinfo=UTC),
     )
     copy = Copy.objects.create(book=book, code="C-1")
-    with pages.served(settings, Author, pages.NestedAdmin):
+    with pages.served(settings, Author, request.param):
         yield author, book, copy
 
 

@@ -1,8 +1,49 @@
+from tests.hosts.packages.cases import change
 from tests.hosts.packages.polls import POLLS, make_polls
+from tests.hosts.packages.sites.unfold.models import Option, Question, Survey
 
 PAGES = ["/admin/host/poll/"]
-CASES = POLLS
+SURVEY = "host.survey"
+NESTED = {
+    "change the title above nested rows": change(
+        SURVEY, 1, {"title": "B"}, {"title": "B"}
+    ),
+    "change a nested row": change(
+        SURVEY,
+        1,
+        {},
+        {"questions-0-options-0-label": "Other"},
+        more={
+            "inlines": {
+                "questions": [{"id": 1, "options": [{"id": 1, "label": "Other"}]}]
+            }
+        },
+    ),
+    "add a nested row": change(
+        SURVEY,
+        1,
+        {},
+        {"questions-0-options-1-label": "New"},
+        more={"inlines": {"questions": [{"id": 1, "options": [{"label": "New"}]}]}},
+        rows=["questions-0-options"],
+    ),
+    "remove a nested row": change(
+        SURVEY,
+        1,
+        {},
+        {"questions-0-options-0-DELETE": "on"},
+        more={
+            "inlines": {
+                "questions": [{"id": 1, "options": [{"id": 1, "DELETE": True}]}]
+            }
+        },
+    ),
+}
+CASES = NESTED | POLLS
 
 
 def make() -> None:
     make_polls()
+    survey = Survey.objects.create(pk=1, title="A")
+    question = Question.objects.create(pk=1, survey=survey, text="Q")
+    Option.objects.create(pk=1, question=question, label="O")
