@@ -46,6 +46,19 @@ def _inlines_in(inline: Any, request: HttpRequest, owner: Any) -> Iterable[Any]:
     return ()
 
 
+def nested_classes(
+    model_admin: Any, inline: Any, request: HttpRequest
+) -> Iterator[type[Any]]:
+    """Yield the classes of the inlines in the rows of an inline, whoever asks."""
+    nests = hasattr(inline, "get_inline_instances") or hasattr(inline, "inlines")
+    if (
+        nests
+        and is_overridden(model_admin, *NESTING)
+        and not is_withheld_inline(inline)
+    ):
+        yield from inline.get_inlines(request, None)
+
+
 def is_withheld_inline(inline: Any) -> bool:
     """Return whether the rows of an inline are sensitive, or kept from the assistant."""
     return is_sensitive_model(inline.model) or is_opted_out(inline.model, inline)
