@@ -169,12 +169,13 @@ class TestObject:
         insured = [row["fields"]["insured_usd"] for row in told["rows"]]
         assert (insured, told["total"]) == ([9, 5, 3], 3)
 
-    def test_formset_that_leaves_rows_out(self, boss, hals, monkeypatch):
+    @pytest.mark.parametrize("as_kind", [lambda rows: rows, list])
+    def test_formset_that_leaves_rows_out(self, boss, hals, monkeypatch, as_kind):
         class Formset(LoanRows.formset):
             def get_queryset(self):
                 rows = super().get_queryset()
                 is_boy = self.instance.title == "Boy"
-                return rows.none() if is_boy else rows
+                return rows.none() if is_boy else as_kind(rows)
 
         monkeypatch.setattr(LoanRows, "formset", Formset)
         boy, girl = read(boss, hals)["works"]["rows"]
@@ -261,6 +262,26 @@ class TestWhoSees:
 
         assert "loan_set" not in below(boy)
         assert below(girl)["loan_set"]["total"] == 1
+
+    def test_fields_that_differ_by_row(self, boss, hals, monkeypatch):
+        def instances(self, request, obj=None):
+            made = admin.ModelAdmin.get_inline_instances(self, request, obj)
+            if getattr(obj, "name", "") == "Leyster":
+                made[0].fields = ("show",)
+            return made
+
+        monkeypatch.setattr(WorkRows, "get_inline_instances", instances)
+        for name in ("Bol", "Leyster"):
+            pupil = Artist.objects.create(name=name, teacher=hals)
+            work = Work.objects.create(title="Lute", artist=pupil)
+            Loan.objects.create(show=Show.objects.get(), work=work)
+
+        bol, leyster = read(boss, hals)["pupils"]["rows"]
+        fields = [
+            {*below(below(one)["works"]["rows"][0])["loan_set"]["rows"][0]["fields"]}
+            for one in (bol, leyster)
+        ]
+        assert fields == [{"show", "insured_usd"}, {"show"}]
 
     @pytest.mark.parametrize("kept", [LoanRows, Loan])
     def test_kept_from_the_assistant(self, boss, told_of, monkeypatch, kept):

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Count, Model, QuerySet
+from django.http import HttpRequest
 
 from ai_assistant.safety.policy.admin_pages import sql_of
 from ai_assistant.tools.data.errors import wrong_values
@@ -20,8 +21,9 @@ class InlineRows:
     """The rows of an inline that belong to one object."""
 
     owner: Model
+    inline: Any
     formset: Any  # its class
-    queryset: QuerySet[Any]  # as the page finds them
+    queryset: Any  # as the page finds them; code of the site may have made a list
     told_in: Told = field(default_factory=dict)  # what is told of the owner
     total: int = 0
     rows: list[Model] = field(default_factory=list)  # the first of them
@@ -30,7 +32,11 @@ class InlineRows:
     def read(self, most: int = MOST_INLINE_ROWS) -> None:
         """Read the first rows, and how many there are."""
         with wrong_values():
-            self.total = self.queryset.count()
+            if not isinstance(self.queryset, QuerySet):
+                self.queryset = list(self.queryset)
+                self.total = len(self.queryset)
+            else:
+                self.total = self.queryset.count()
             self.rows = list(self.queryset[: min(most, MOST_INLINE_ROWS)])
         self.link()
 
@@ -41,13 +47,15 @@ class InlineRows:
                 setattr(row, key.name, self.owner)
 
 
-def read_rows(own: QuerySet[Any], every: Sequence[InlineRows], room: int) -> None:
+def read_rows(request: HttpRequest, every: Sequence[InlineRows], room: int) -> None:
     """
     Read the rows of an inline for many objects, `room` of them at most.
 
-    `own` are those of all objects. A formset that narrows them asks for each object.
+    All at once, unless the site narrows them for an object.
     """
-    link = _Link.of(every[0]) if every else None
+    if not every:
+        return
+    link, own = _Link.of(every[0]), every[0].inline.get_queryset(request)
     if link is not None and all(link.is_plain(own, one) for one in every):
         link.read(own, every, room)
         return
@@ -78,6 +86,8 @@ class _Link:
 
     def is_plain(self, own: QuerySet[Any], one: InlineRows) -> bool:
         """Return whether a formset finds just the rows that name its object."""
+        if not isinstance(one.queryset, QuerySet):
+            return False
         value = getattr(one.owner, self.target)
         usual = _ordered(own.filter(**self.fixed, **{self.key.name: value}))
         return sql_of(one.queryset) == sql_of(usual)

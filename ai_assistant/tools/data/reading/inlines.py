@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model, prefetch_related_objects
@@ -71,34 +71,29 @@ def _open_nested(page: AdminAccess, inline: Any, owner: Any) -> Iterator[Any]:
 
 # --- their rows ---
 
-
-@dataclass(kw_only=True, slots=True)
-class _Nested:
-    """An inline, and the rows in which it is, each with what is told of it."""
-
-    inline: Any
-    owners: list[tuple[Model, Told]] = field(default_factory=list)
+# What an inline within rows is in: the row, what is told of it, and the inline there.
+Owners = list[tuple[Model, Told, Any]]
 
 
 def inlines_of(page: AdminAccess, obj: Model) -> list[Told]:
     """Return what the page of `obj` shows in inlines, down to the rows within rows."""
     told: list[Told] = []
-    level: list[_Nested] = []
+    level: list[Owners] = []
     for formset, inline in open_inlines(page, obj):
         found = _rows_of_page(page, obj, formset, inline)
         may_change = page.model_admin.has_change_permission(page.request, obj)
-        (own,) = _tell(page, inline, [found], may_change=may_change)
+        (own,) = _tell(page, [found], may_change=may_change)
         told.append({**own, "label": str(inline.verbose_name_plural)})
-        level += _below(page, inline, [found])
+        level += _below(page, [found])
     room = MOST_NESTED_ROWS
     for _depth in range(MOST_LEVELS):
-        deeper: list[_Nested] = []
-        for nested in level:
-            every = _nested_rows(page, nested, room)
+        deeper: list[Owners] = []
+        for owners in level:
+            every = _nested_rows(page, owners, room)
             room -= sum(len(one.rows) for one in every)
-            for one, own in zip(every, _tell(page, nested.inline, every), strict=True):
+            for one, own in zip(every, _tell(page, every), strict=True):
                 one.told_in.setdefault("inlines", []).append(own)
-            deeper += _below(page, nested.inline, every)
+            deeper += _below(page, every)
         level = deeper
     return told
 
@@ -110,30 +105,29 @@ def _rows_of_page(
         page.request, obj, inline, formset.get_default_prefix()
     )
     queryset = formset(**kwargs).get_queryset()
-    found = InlineRows(owner=obj, formset=formset, queryset=queryset)
+    found = InlineRows(owner=obj, inline=inline, formset=formset, queryset=queryset)
     found.read()
     return found
 
 
-def _below(page: AdminAccess, inline: Any, every: list[InlineRows]) -> list[_Nested]:
-    """Return the inlines in the rows of one, each with all the rows that have it."""
-    found: dict[Any, _Nested] = {}
+def _below(page: AdminAccess, every: list[InlineRows]) -> list[Owners]:
+    """Return where the inlines in rows are, for each class of them."""
+    found: dict[Any, Owners] = {}
     for one in every:
-        for nested in _open_nested(page, inline, one.owner):
-            own = found.setdefault(type(nested), _Nested(inline=nested))
-            own.owners += [
-                (row, told)
+        for nested in _open_nested(page, one.inline, one.owner):
+            found.setdefault(type(nested), []).extend(
+                (row, told, nested)
                 for row, told in one.told_rows
                 if isinstance(row, nested.parent_model)  # not of another child model
-            ]
+            )
     return list(found.values())
 
 
-def _nested_rows(page: AdminAccess, nested: _Nested, room: int) -> list[InlineRows]:
+def _nested_rows(page: AdminAccess, owners: Owners, room: int) -> list[InlineRows]:
     """Return the rows of an inline by the row in which they are; `room` at most."""
-    inline, request = nested.inline, page.request
+    request = page.request
     every: list[InlineRows] = []
-    for owner, told in nested.owners:
+    for owner, told, inline in owners:
         if not inline.has_view_or_change_permission(request, owner):
             continue
         formset = inline.get_formset(request, owner)
@@ -142,12 +136,16 @@ def _nested_rows(page: AdminAccess, nested: _Nested, room: int) -> list[InlineRo
             prefix=formset.get_default_prefix(),
             queryset=inline.get_queryset(request),
         )
-        queryset = made.get_queryset()
-        every.append(
-            InlineRows(owner=owner, formset=formset, queryset=queryset, told_in=told)
+        found = InlineRows(
+            owner=owner,
+            inline=inline,
+            formset=formset,
+            queryset=made.get_queryset(),
+            told_in=told,
         )
+        every.append(found)
     with wrong_values():
-        read_rows(inline.get_queryset(request), every, room)
+        read_rows(request, every, room)
     return [one for one in every if one.total]
 
 
@@ -163,32 +161,33 @@ class _RowKind:
     limited: list[Any]  # of which the form names not all values
 
 
+Kinds = dict[Any, _RowKind | None]  # by class; None of one that is closed
+
+
 def _tell(
-    page: AdminAccess, inline: Any, every: list[InlineRows], *, may_change: bool = True
+    page: AdminAccess, every: list[InlineRows], *, may_change: bool = True
 ) -> list[Told]:
     """Return what is told of the rows of an inline, object by object."""
-    kinds = [_kinds(page, inline, one, may_change=may_change) for one in every]
+    kinds = [_kinds(page, one, may_change=may_change) for one in every]
     names: dict[str, None] = {}
-    for own in kinds:
-        usual = own.get(inline.model)
+    for one, own in zip(every, kinds, strict=True):
+        usual = own.get(one.inline.model)
         fields = usual.fields if usual else []
         names |= dict.fromkeys(field.name for field in fields if field.is_relation)
     with wrong_values():
         rows = [row for one in every for row in one.rows]
         prefetch_related_objects(rows, *names)
-    return [_told(inline, one, own) for one, own in zip(every, kinds, strict=True)]
+    return [_told(one, own) for one, own in zip(every, kinds, strict=True)]
 
 
-def _kinds(
-    page: AdminAccess, inline: Any, found: InlineRows, *, may_change: bool
-) -> dict[Any, _RowKind | None]:
-    """Return what is shown of each class of rows; None of one that is closed."""
+def _kinds(page: AdminAccess, found: InlineRows, *, may_change: bool) -> Kinds:
+    """Return what is shown of the rows that are there, by their class."""
     if not found.rows:
         return {}
     # What may not be changed the page shows as a text, whatever the form offers.
-    may_change &= inline.has_change_permission(page.request, found.owner)
-    kinds: dict[Any, _RowKind | None] = {}
-    for model, (form_class, own) in row_forms(found.formset, inline).items():
+    may_change &= found.inline.has_change_permission(page.request, found.owner)
+    kinds: Kinds = {}
+    for model, (form_class, own) in row_forms(found.formset, found.inline).items():
         if is_closed_inline(page.site, own):
             kinds[model] = None
             continue
@@ -198,7 +197,8 @@ def _kinds(
     return kinds
 
 
-def _told(inline: Any, found: InlineRows, kinds: dict[Any, _RowKind | None]) -> Told:
+def _told(found: InlineRows, kinds: Kinds) -> Told:
+    inline = found.inline
     usual = kinds.get(inline.model)
     told_rows = []
     for row in found.rows:
