@@ -1,22 +1,16 @@
 """The rows within rows of a page are read as the user may see them there."""
 
-import json
-
 import pytest
 from django.contrib import admin
 from django.contrib.contenttypes.admin import GenericTabularInline
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from ai_assistant.changes import stored
-from ai_assistant.testing import answer_interrupt, reply, run_assistant
-from ai_assistant.testing import call as call_of
 from ai_assistant.tools.data.reading.inline_rows import MOST_INLINE_ROWS
 from ai_assistant.tools.data.reading.inlines import MOST_NESTED_ROWS
 from tests.context.conftest import seen
-from tests.gallery.models import Artist, Loan, Museum, Note, Show, Work
-from tests.library.models import Author, Book, Copy
-from tests.tools.data.pages import FormNestingAdmin, NestedAdmin, NestingRows, served
+from tests.gallery.models import Artist, Loan, Museum, Note, Painting, Show, Work
+from tests.tools.data.pages import NestedAdmin, NestingRows, served
 from tests.tools.data.reading import call, staff
 
 LABEL = "gallery.artist"
@@ -198,6 +192,23 @@ class TestObject:
 
         assert below(row)["loan_set"]["rows"][0]["fields"]["show"] is None
 
+    def test_rows_of_several_classes(self, boss, hals, monkeypatch):
+        """As django-polymorphic has them: an inline for each class of rows."""
+
+        class LentRows(WorkRows):
+            inlines = (LoanRows,)
+
+        class PaintingRows(WorkRows):
+            model = Painting
+            inlines = (NoteRows,)
+
+        kinds = [LentRows(Artist, admin.site), PaintingRows(Artist, admin.site)]
+        monkeypatch.setattr(WorkRows, "inlines", ())
+        monkeypatch.setattr(WorkRows, "child_inline_instances", kinds, raising=False)
+        rows = read(boss, hals)["works"]["rows"]
+
+        assert [{*below(row)} for row in rows] == [{"loan_set"}, {"loan_set"}]
+
     def test_inline_of_a_plain_page_nests_nothing(self, boss, hals, settings):
         class PlainAdmin(admin.ModelAdmin):
             fields = ("name",)
@@ -301,71 +312,3 @@ def test_choices_of_a_nested_row(boss, hals):
     assert [row["text"] for row in call("find_related", boss, **given)["rows"]] == [
         "Portraits"
     ]
-
-
-@pytest.fixture(params=[NestedAdmin, FormNestingAdmin])
-def sea(request, db, settings):
-    """A book of one author, with two copies, on a page that nests them."""
-    author = Author.objects.create(name="Verne")
-    book = Book.objects.create(title="Sea", author=author)
-    Copy.objects.bulk_create(Copy(book=book, code=code) for code in ("C-1", "C-2"))
-    with served(settings, Author, request.param):
-        yield book
-
-
-class Reader:
-    """A model that reads an author, and then changes what it has found in a row."""
-
-    def __init__(self, author, **changes):
-        self.author, self.changes = author, changes
-
-    async def __call__(self, request):
-        last = request.messages[-1]
-        named = {"model": "library.author", "id": self.author.pk}
-        if last["role"] != "tool":
-            return reply("", call_of("get_object", named))
-        if '"inlines"' not in last["content"]:
-            return "Done."
-        ((book,),) = (one["rows"] for one in found_in(last["content"])["inlines"])
-        (copies,) = book["inlines"]
-        row = copies["rows"][1]
-        rows = [{"id": book["id"], copies["name"]: [{"id": row["id"], **self.changes}]}]
-        inlines = {"book_set": rows}
-        return reply(
-            "", call_of("change_object", {**named, "values": {}, "inlines": inlines})
-        )
-
-
-def found_in(content):
-    """Return the JSON of a result, as it is handed to the model."""
-    return json.JSONDecoder().raw_decode(content[content.index("{") :])[0]
-
-
-class TestWholeWay:
-    def test_row_is_read_and_changed_by_one_card(self, boss, sea):
-        played = run_assistant(
-            boss, "/admin/", "Rename it.", provider=Reader(sea.author, code="C-9")
-        )
-        card = stored.from_json(played.interrupts[0].proposal)
-        assert [(one.text, one.fields[0].after) for one in card.objects] == [
-            ("C-2", "C-9")
-        ]
-        played = answer_interrupt(played, "approve")
-
-        assert (played.state, played.interrupts) == ("succeeded", ())
-        assert [one.name for one in played.calls] == ["get_object", "change_object"]
-        assert {*sea.copies.values_list("code", flat=True)} == {"C-1", "C-9"}
-
-    def test_removing_a_row_asks_whatever_the_policy_says(self, boss, sea, settings):
-        settings.AI_ASSISTANT = {
-            **settings.AI_ASSISTANT,
-            "POLICY": {"change_object": "allow"},
-        }
-        text = f"Change author {sea.author.pk}: DELETE copy C-2 of book {sea.pk}"
-        played = run_assistant(
-            boss, "/admin/", text, provider=Reader(sea.author, DELETE=True)
-        )
-
-        assert played.state == "waiting_approval"
-        assert "remove" in played.run.calls.get(name="change_object").asks_because
-        assert sea.copies.count() == 2
