@@ -7,10 +7,10 @@ import pytest
 from ai_assistant.changes import stored
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from tests.library.models import Author, Book, Copy
-from tests.tools.data.pages import FormNestingAdmin, NestedAdmin, served
+from tests.tools.data.pages import NESTING, served
 
 
-@pytest.fixture(params=[NestedAdmin, FormNestingAdmin])
+@pytest.fixture(params=NESTING)
 def sea(request, db, settings):
     """A book of one author, with two copies, on a page that nests them."""
     author = Author.objects.create(name="Verne")

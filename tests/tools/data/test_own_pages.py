@@ -202,7 +202,7 @@ class TestRows:
             )
 
 
-@pytest.fixture(params=[pages.NestedAdmin, pages.FormNestingAdmin])
+@pytest.fixture(params=pages.NESTING)
 def nested(request, settings, boss):
     author = Author.objects.create(name="Verne")
     book = Book.objects.create(

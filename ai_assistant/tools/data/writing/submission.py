@@ -14,6 +14,7 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
+from ai_assistant.safety.policy.nested_inlines import with_nested
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
@@ -125,7 +126,7 @@ class FormSubmission:
         form = form_class(self.data, request.FILES, instance=instance)
         create = admin._create_formsets  # noqa: SLF001 - as the page itself does
         formsets, _inlines = create(request, form.instance, change=not self.adds)
-        self.take(form, formsets)
+        self.take(form, with_nested(formsets))
 
 
 def form_submission(
