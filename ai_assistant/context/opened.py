@@ -32,7 +32,7 @@ from ai_assistant.safety.policy.form_limits import (
 from ai_assistant.safety.policy.nested_inlines import (
     MOST_LEVELS,
     is_withheld_inline,
-    nested_inlines,
+    nested_formsets,
 )
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, masked_in
 from ai_assistant.safety.site_code import value_or
@@ -251,10 +251,7 @@ def _inline_names(
     if shown:
         yield path, [name for name, _inline in shown]
     for name, inline in shown if path.count(".") < MOST_LEVELS - 1 else ():
-        nested = [
-            (one.get_formset(request, one.parent_model()), one)
-            for one in nested_inlines(admin, inline, request, owner)
-        ]
+        nested = nested_formsets(admin, inline, request, owner)
         below = f"{path}.{name}" if path else name
         yield from _inline_names(page, admin, request, inline.model(), nested, below)
 

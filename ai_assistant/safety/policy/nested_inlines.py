@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from ai_assistant.safety.policy.admin_pages import VIEWS, is_overridden
 from ai_assistant.safety.policy.sensitive import is_opted_out, is_sensitive_model
+from ai_assistant.safety.site_code import value_or
 
 MOST_LEVELS = 5  # of rows within rows: an inline may be nested in itself
 # One of these methods of the ModelAdmin makes the formsets of its rows.
@@ -36,6 +37,23 @@ def nested_inlines(
         for nested in _inlines_in(own, request, owner):
             if not is_withheld_inline(nested):
                 yield nested
+
+
+def nested_formsets(
+    model_admin: Any, inline: Any, request: HttpRequest, owner: Any
+) -> list[tuple[Any, Any]]:
+    """Return the inlines in a new row of an inline, after their formset classes."""
+    nothing: list[tuple[Any, Any]] = []
+    # The code of a site may need more than an empty row.
+    return value_or(
+        nothing,
+        lambda: [
+            (nested.get_formset(request, nested.parent_model()), nested)
+            for nested in nested_inlines(model_admin, inline, request, owner)
+        ],
+        "%s does not tell the inlines of an empty row",
+        inline.opts.label_lower,
+    )
 
 
 def _inlines_in(inline: Any, request: HttpRequest, owner: Any) -> Iterable[Any]:

@@ -246,6 +246,19 @@ class TestWhoSees:
             {"pupils": ["works"], "pupils.works": [*TREE], "works": [*TREE]},
         )
 
+    def test_inlines_that_need_a_row(self, boss, told_of, monkeypatch):
+        def instances(self, request, obj):
+            made = admin.ModelAdmin.get_inline_instances(self, request, obj)
+            return made if obj.name[0] else ()
+
+        monkeypatch.setattr(WorkRows, "get_inline_instances", instances)
+
+        assert told_of(boss) == (
+            {*TREE},
+            {"pupils": {"works": {}}, "works": {}},
+            {"pupils": ["works"], "works": [*TREE]},
+        )
+
     def test_nothing_without_the_permission(self, told_of):
         user = staff("nora", "view_artist", "view_work", "view_loan")
 

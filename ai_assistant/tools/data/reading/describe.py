@@ -35,8 +35,8 @@ from ai_assistant.tools.data.access.visibility import (
 from ai_assistant.tools.data.arguments import data_tool
 from ai_assistant.tools.data.reading.inlines import (
     Pairs,
-    nested_formsets,
     open_inlines,
+    open_nested,
 )
 from ai_assistant.tools.summary import model_words
 from ai_assistant.types import JSON, RunContext
@@ -261,13 +261,8 @@ def _inline(
             children[model._meta.label_lower] = fields
     if children:
         told["child_models"] = children
-    nested: Pairs = value_or(
-        [],
-        lambda: nested_formsets(page, inline, owner),
-        "%s does not tell the inlines of an empty row",
-        inline.opts.label_lower,
-    )
-    if nested and depth < MOST_LEVELS:
+    nested = open_nested(page, inline, owner) if depth < MOST_LEVELS else []
+    if nested:
         told["inlines"] = [
             _inline(page, *pair, inline.model(), depth + 1) for pair in nested
         ]

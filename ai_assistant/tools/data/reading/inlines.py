@@ -1,6 +1,5 @@
 """The inlines on the page of an object, their rows, and the rows within these."""
 
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,11 @@ from typing import Any
 from django.db.models import Model, prefetch_related_objects
 
 from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
-from ai_assistant.safety.policy.nested_inlines import MOST_LEVELS, nested_inlines
+from ai_assistant.safety.policy.nested_inlines import (
+    MOST_LEVELS,
+    nested_formsets,
+    nested_inlines,
+)
 from ai_assistant.tools.data.access.form_classes import row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_inline
 from ai_assistant.tools.data.access.values import object_text, value_of
@@ -40,12 +43,10 @@ def open_inlines(access: AdminAccess, obj: Model | None) -> Pairs:
     ]
 
 
-def nested_formsets(page: AdminAccess, inline: Any, owner: Any) -> Pairs:
-    """Return the inlines in a new row of an inline, with their formset classes."""
-    return [
-        (nested.get_formset(page.request, nested.parent_model()), nested)
-        for nested in _open_nested(page, inline, owner)
-    ]
+def open_nested(page: AdminAccess, inline: Any, owner: Any) -> Pairs:
+    """Return the inlines in a new row of an inline that a tool may show."""
+    pairs = nested_formsets(page.model_admin, inline, page.request, owner)
+    return [pair for pair in pairs if not is_closed_inline(page.site, pair[1])]
 
 
 def inlines_at_any_level(access: AdminAccess, obj: Model | None) -> Pairs:
@@ -57,16 +58,9 @@ def inlines_at_any_level(access: AdminAccess, obj: Model | None) -> Pairs:
         level = [
             (inline.model(), *pair)
             for owner, _formset, inline in level
-            for pair in nested_formsets(access, inline, owner)
+            for pair in open_nested(access, inline, owner)
         ]
     return found
-
-
-def _open_nested(page: AdminAccess, inline: Any, owner: Any) -> Iterator[Any]:
-    """Yield the inlines in the rows of one, which belong to `owner`."""
-    for nested in nested_inlines(page.model_admin, inline, page.request, owner):
-        if not is_closed_inline(page.site, nested):
-            yield nested
 
 
 # --- their rows ---
@@ -113,8 +107,11 @@ def _rows_of_page(
 def _below(page: AdminAccess, every: list[InlineRows]) -> list[Owners]:
     """Return where the inlines in rows are, for each class of them."""
     found: dict[Any, Owners] = {}
+    admin, request = page.model_admin, page.request
     for one in every:
-        for nested in _open_nested(page, one.inline, one.owner):
+        for nested in nested_inlines(admin, one.inline, request, one.owner):
+            if is_closed_inline(page.site, nested):
+                continue
             found.setdefault(type(nested), []).extend(
                 (row, told, nested)
                 for row, told in one.told_rows
