@@ -6,6 +6,7 @@ from django.contrib.contenttypes.admin import GenericTabularInline
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from ai_assistant.safety.policy.nested_inlines import MOST_LEVELS
 from ai_assistant.tools.data.reading.inline_rows import MOST_INLINE_ROWS
 from ai_assistant.tools.data.reading.inlines import MOST_NESTED_ROWS
 from tests.context.conftest import seen
@@ -208,6 +209,22 @@ class TestObject:
         rows = read(boss, hals)["works"]["rows"]
 
         assert [{*below(row)} for row in rows] == [{"loan_set"}, {"loan_set"}]
+
+    def test_inline_in_itself(self, boss, hals, told_of, monkeypatch):
+        monkeypatch.setattr(PupilRows, "inlines", (PupilRows,))
+        Artist.objects.filter(pk=hals.pk).update(teacher=hals)
+
+        _rows, described, on_page = told_of(boss)
+        depth, inlines = 0, read(boss, hals)
+        while "pupils" in inlines:
+            (row,) = inlines["pupils"]["rows"]
+            depth, inlines = depth + 1, below(row)
+
+        assert depth == MOST_LEVELS + 1
+        assert str(described).count("pupils") == MOST_LEVELS + 1
+        assert max(path.count("pupils") for path in on_page) == MOST_LEVELS
+        given = {"model": LABEL, "field": "gallery.loan.show"}
+        assert call("find_related", boss, **given)["rows"]
 
     def test_inline_of_a_plain_page_nests_nothing(self, boss, hals, settings):
         class PlainAdmin(admin.ModelAdmin):

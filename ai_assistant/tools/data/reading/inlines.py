@@ -53,7 +53,7 @@ def inlines_at_any_level(access: AdminAccess, obj: Model | None) -> Pairs:
     """Return the inlines of the page of `obj`, and those in their rows."""
     level = [(obj, *pair) for pair in open_inlines(access, obj)]
     found: Pairs = []
-    for _depth in range(MOST_LEVELS):
+    for _depth in range(MOST_LEVELS + 1):
         found += [(formset, inline) for _owner, formset, inline in level]
         level = [
             (inline.model(), *pair)
