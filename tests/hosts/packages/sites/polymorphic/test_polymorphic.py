@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from ai_assistant import ModelRetry
+from ai_assistant.testing import call, reply, run_assistant
 from tests.hosts.packages.context import context_on, items_on, use
 from tests.hosts.packages.sites.polymorphic import cases
 from tests.hosts.packages.sites.polymorphic.models import Transfer
@@ -61,6 +62,15 @@ def test_parent_alone_cannot_be_added(context):
 
     with pytest.raises(ModelRetry, match="one of its child models: host.art, host.sci"):
         use(context, "create_object", model=PROJECT, values=values)
+
+
+def test_nobody_is_asked_about_a_parent_alone(client, boss):
+    given = {"model": PROJECT, "values": {"topic": "New", "artist": "Ada"}}
+    replies = [reply("", call("create_object", given)), "I cannot."]
+    played = run_assistant(boss, PAGE, "Add one.", replies=replies)
+
+    assert (played.interrupts, played.text) == ((), "I cannot.")
+    assert "one of its child models: host.art" in played.calls[0].read_by_model
 
 
 def test_parent_of_an_only_child(context):
