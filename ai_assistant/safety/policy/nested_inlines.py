@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.contrib.admin import ModelAdmin
-from django.contrib.admin.helpers import InlineAdminFormSet
 from django.http import HttpRequest
 
 from ai_assistant.safety.policy.admin_pages import VIEWS, is_overridden
@@ -86,7 +85,7 @@ def nested_in_form(form: Any) -> list[Any]:
     """Return the formsets in a row of a page, as its template gets them."""
     # django-nested-admin has bare formsets under the second name.
     found = getattr(form, "inlines", None) or getattr(form, "nested_formsets", None)
-    return [one for one in found or () if isinstance(one, InlineAdminFormSet)]
+    return [one for one in found or () if hasattr(one, "formset")]
 
 
 def with_nested(formsets: list[Any]) -> list[Any]:
