@@ -7,7 +7,8 @@ import pytest
 from ai_assistant.changes import stored
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from tests.library.models import Author, Book, Copy
-from tests.tools.data.pages import NESTING, served
+from tests.tools.data.pages import NESTING, CopyRows, served
+from tests.tools.data.reading import call as use_tool
 
 
 @pytest.fixture(params=NESTING)
@@ -76,3 +77,18 @@ class TestWholeWay:
         assert played.state == "waiting_approval"
         assert "remove" in played.run.calls.get(name="change_object").asks_because
         assert sea.copies.count() == 2
+
+
+def test_no_secret_of_a_nested_row(boss, sea, monkeypatch):
+    monkeypatch.setattr(CopyRows, "fields", ("code", "pin"))
+    sea.copies.update(pin="canary-pin")
+    given = {"model": "library.author"}
+
+    found = use_tool("get_object", boss, id=sea.author.pk, **given)
+    told = use_tool("describe_model", boss, **given)
+
+    (book,) = found["inlines"][0]["rows"]
+    assert book["inlines"][0]["rows"][0]["fields"] == {"code": "C-1"}
+    (copies,) = told["inlines"][0]["inlines"]
+    assert [field["name"] for field in copies["fields"]] == ["code"]
+    assert "canary" not in json.dumps([found, told])
