@@ -59,7 +59,7 @@ def _inlines_in(inline: Any, request: HttpRequest, owner: Any) -> Iterable[Any]:
     if hasattr(inline, "get_inline_instances"):
         return inline.get_inline_instances(request, owner)  # type: ignore[no-any-return]
     if hasattr(inline, "inlines"):  # the ModelAdmin asks for their permissions
-        return ModelAdmin.get_inline_instances(inline, request, owner)  # type: ignore[arg-type]
+        return ModelAdmin.get_inline_instances(inline, request, owner)
     return ()
 
 

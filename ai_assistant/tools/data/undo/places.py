@@ -219,7 +219,7 @@ class Places:
 def _inline_classes(access: AdminAccess) -> Iterator[tuple[Any, ...]]:
     """Yield the classes of the inlines of a page, those within rows after their own."""
     admin, request = access.model_admin, access.request
-    ways = [(kind,) for kind in admin.get_inlines(request, None)]
+    ways: list[tuple[Any, ...]] = [(one,) for one in admin.get_inlines(request, None)]
     for _depth in range(MOST_LEVELS + 1):
         yield from ways
         ways = [

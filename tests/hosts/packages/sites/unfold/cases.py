@@ -4,6 +4,8 @@ from tests.hosts.packages.sites.unfold.models import Option, Question, Survey
 
 PAGES = ["/admin/host/poll/"]
 SURVEY = "host.survey"
+# A new row of a table has no input there for what it belongs to.
+OF_THE_PAGE = {"questions-0-options-1-question"}
 NESTED = {
     "change the title above nested rows": change(
         SURVEY, 1, {"title": "B"}, {"title": "B"}
@@ -40,6 +42,22 @@ NESTED = {
     ),
 }
 CASES = NESTED | POLLS
+# What a person does with several clicks: the form is filled in, and looked at.
+FILLED = {
+    "add a row with rows in it": change(
+        SURVEY,
+        1,
+        {},
+        {},
+        more={
+            "inlines": {
+                "questions": [
+                    {"text": "New", "options": [{"label": "One"}, {"label": "Two"}]}
+                ]
+            }
+        },
+    ),
+}
 
 
 def make() -> None:
