@@ -29,6 +29,11 @@ from ai_assistant.safety.policy.form_limits import (
     form_only_values,
     names_value,
 )
+from ai_assistant.safety.policy.nested_inlines import (
+    MOST_LEVELS,
+    is_withheld_inline,
+    nested_formsets,
+)
 from ai_assistant.safety.policy.sensitive import is_sensitive_field, masked_in
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
@@ -205,18 +210,50 @@ def admin_of(page: SitePage, opened: Model) -> Any:
     return site._registry.get(type(opened), page.model_admin)
 
 
-def inline_names(page: SitePage, user: Any, opened: Model) -> list[str]:
-    """Return the inlines of the opened object, by the names that tools take."""
+def inline_names(page: SitePage, user: Any, opened: Model) -> dict[str, list[str]]:
+    """
+    Return the inlines of the opened object, by the names that tools take.
+
+    Those of the page under "", those in the rows of an inline under its name, as
+    "sections", and in the rows within under a path, as "sections.entries".
+    """
     admin, request = admin_of(page, opened), page_request(page, user)
-    nothing: list[str] = []
-    return value_or(
-        nothing,
-        lambda: [
-            formset.get_default_prefix()
-            for formset, inline in admin.get_formsets_with_inlines(request, opened)
-            if not is_withheld_model(page, inline.model)
-        ],
+    names: dict[str, list[str]] = {}
+    value_or(
+        None,
+        lambda: names.update(
+            _inline_names(
+                page,
+                admin,
+                request,
+                opened,
+                admin.get_formsets_with_inlines(request, opened),
+            )
+        ),
     )
+    return names
+
+
+def _inline_names(
+    page: SitePage,
+    admin: Any,
+    request: HttpRequest,
+    owner: Model,
+    pairs: Any,
+    path: str = "",
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the names of inlines of `owner`, then of those in their rows, by path."""
+    shown = [
+        (formset.get_default_prefix(), inline)
+        for formset, inline in pairs
+        if not (is_withheld_inline(inline) or is_withheld_model(page, inline.model))
+    ]
+    if shown:
+        yield path, [name for name, _inline in shown]
+    for name, inline in shown if path.count(".") < MOST_LEVELS - 1 else ():
+        nested = nested_formsets(admin, inline, request, owner)
+        below = f"{path}.{name}" if path else name
+        yield from _inline_names(page, admin, request, inline.model(), nested, below)
 
 
 def held_permissions(page: SitePage, user: Any, opened: Model | None) -> list[str]:

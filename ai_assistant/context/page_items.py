@@ -149,7 +149,9 @@ def _inlines(
 ) -> dict[str, Any]:
     if not fields or not admin_of(page, opened).inlines:
         return {}
-    return {"inlines": inline_names(page, user, opened)}
+    names = inline_names(page, user, opened)
+    on_page = {"inlines": names.pop("", [])}
+    return {**on_page, "inlines of rows": names} if names else on_page
 
 
 def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:

@@ -168,11 +168,11 @@ def _rows(changelist: Any, request: HttpRequest) -> QuerySet[Any]:
 
 def _is_usual(changelist: Any, request: HttpRequest) -> bool:
     """Return whether the page shows the rows of the ChangeList's `get_queryset`."""
-    expected = _sql(changelist.get_queryset(request))
-    queries = [_sql(rows) for rows in (changelist.result_list, changelist.queryset)]
+    expected = sql_of(changelist.get_queryset(request))
+    queries = [sql_of(rows) for rows in (changelist.result_list, changelist.queryset)]
     if all(query == expected for query in queries):
         return True
-    repeated = _sql(changelist.get_queryset(request))
+    repeated = sql_of(changelist.get_queryset(request))
     return all(_differs_by_clock(query, expected, repeated) for query in queries)
 
 
@@ -200,7 +200,8 @@ def _moment(value: object) -> datetime | None:
     return value if isinstance(value, datetime) else None
 
 
-def _sql(rows: QuerySet[Any]) -> Sql:
+def sql_of(rows: QuerySet[Any]) -> Sql:
+    """Return the query of `rows` without its limits; empty if it finds nothing."""
     query = rows.query.clone()
     query.clear_limits()
     try:

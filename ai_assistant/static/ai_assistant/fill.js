@@ -6,6 +6,8 @@ import { byId, cloneTemplate, root, translate } from "./root.js";
 
 // Of Django and Unfold, Grappelli, nested-admin.
 const ADDS = ".add-row a, a.add-row, .grp-add-handler, .djn-add-handler";
+// What holds the rows of an inline: Unfold has the second one alone within rows.
+const ROWS = "[id$='-group'], [id$='-data']";
 const TICKS = ["checkbox", "radio"];
 // Of the form that Django saves: others of the page may have the same names.
 const SAVES = "[name=_save], [name=_continue], [name=_addanother], [name=_saveasnew]";
@@ -183,11 +185,11 @@ const addRows = (rows) => {
   for (const [prefix, [there, wanted]] of Object.entries(rows)) {
     const [total] = inputsOf(`${prefix}-TOTAL_FORMS`);
     if (Number(total?.value) !== there) throw new Error(`rows of ${prefix} were added`);
-    const group = byId(`${prefix}-group`);
+    const own = [`${prefix}-group`, `${prefix}-data`];
     // The last one: in the rows before it others may have written the like.
-    const link = [...(group?.querySelectorAll(ADDS) ?? [])].findLast(
+    const link = [...document.querySelectorAll(ADDS)].findLast(
       // Not of an inline in it.
-      (one) => one.closest("[id$='-group']") === group && staysHere(one)
+      (one) => own.includes(String(one.closest(ROWS)?.id)) && staysHere(one)
     );
     for (let row = there; row < wanted; row += 1)
       /** @type {HTMLElement | undefined} */ (link)?.click();

@@ -1,18 +1,22 @@
 """An action of a ModelAdmin as a tool: the same function, the same permissions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.messages import ERROR, WARNING
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import connections
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils.module_loading import module_has_submodule
 from django.utils.translation import gettext as _
 
+from ai_assistant.changes.capture.sql_text import statement_kind
 from ai_assistant.exceptions import (
     ImproperlyConfiguredAssistant,
     ModelRetry,
@@ -105,27 +109,54 @@ def perform_action(
     """
     Run an action. Raise ToolFailed if it responds with a page of its own.
 
-    A custom list gets the action as a POST, since its code may refuse it.
+    So does one that only sends the browser on to it, with nothing written or said. A
+    custom list gets the action as a POST, since its code may refuse it.
     """
     is_custom = is_overridden(model_admin, *OF_LIST, "response_action")
-    if is_custom and _leads_to(request, model_admin):
-        response = post_to_page(request)
-    else:
-        response = through_site(
-            request, lambda: function(model_admin, request, objects)
-        )
-    if response is not None and not isinstance(response, HttpResponseRedirect):
+    with _written() as written:
+        if is_custom and _leads_to(request, model_admin):
+            response = post_to_page(request)
+        else:
+            response = through_site(
+                request, lambda: function(model_admin, request, objects)
+            )
+    messages = list(request._messages)  # type: ignore[attr-defined]
+    is_back = response is None or _is_redirect_to_list(request, response)
+    has_acted = isinstance(response, HttpResponseRedirect) and (written or messages)
+    if not (is_back or has_acted):
         raise ToolFailed(
             _("This action shows a page of its own, and was not carried out."),
             suggestion=_("Tell the person to do it in the list."),
         )
-    messages = list(request._messages)  # type: ignore[attr-defined]
     text = " ".join(str(message) for message in messages)
     if any(message.level >= ERROR for message in messages):
         return ToolResult(ok=False, error=text, error_type="failed")
     warnings = [str(message) for message in messages if message.level == WARNING]
     data = {"warnings": warnings} if warnings else None
     return ToolResult(ok=True, message=text or _("Done."), data=data)
+
+
+@contextmanager
+def _written() -> Iterator[list[str]]:
+    """Collect the statements that may write, to whichever database."""
+    written: list[str] = []
+
+    def watch(execute: Any, sql: Any, *rest: Any) -> Any:
+        if statement_kind(str(sql)) != "read":
+            written.append(str(sql))
+        return execute(sql, *rest)
+
+    with ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(connections[alias].execute_wrapper(watch))
+        yield written
+
+
+def _is_redirect_to_list(request: HttpRequest, response: Any) -> bool:
+    """Return whether a response sends the browser back to the list of the request."""
+    if not isinstance(response, HttpResponseRedirect):
+        return False
+    return urlsplit(urljoin(request.path, response.url)).path == request.path
 
 
 def _leads_to(request: HttpRequest, model_admin: Any) -> bool:

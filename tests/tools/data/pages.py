@@ -6,6 +6,8 @@ from types import ModuleType
 from django import forms
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
+from django.contrib.admin.helpers import InlineAdminFormSet
+from django.forms.models import BaseInlineFormSet
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import clear_url_caches, path, reverse
 from django.utils.html import format_html
@@ -31,7 +33,9 @@ def served(settings, model, admin_class, *, prefixed=False):
     try:
         yield
     finally:
-        admin.site._registry[model] = before
+        del admin.site._registry[model]
+        if before is not None:
+            admin.site._registry[model] = before
         clear_url_caches()
 
 
@@ -143,7 +147,14 @@ class MinimumAdmin(admin.ModelAdmin):
     inlines = (OnePart,)
 
 
-# --- rows within rows, as django-nested-admin has them ---
+# --- rows within rows, as django-nested-admin has them, and django-unfold ---
+
+
+class NestingRows(admin.StackedInline):
+    """As packages have them: with methods of the ModelAdmin."""
+
+    extra = 0
+    get_inline_instances = admin.ModelAdmin.get_inline_instances
 
 
 class CopyRows(admin.TabularInline):
@@ -152,10 +163,10 @@ class CopyRows(admin.TabularInline):
     extra = 1
 
 
-class BookRows(admin.StackedInline):
+class BookRows(NestingRows):
     model = Book
     fields = ("title", "price")
-    extra = 0
+    inlines = (CopyRows,)
 
 
 class NestedAdmin(admin.ModelAdmin):
@@ -196,3 +207,59 @@ class NestedAdmin(admin.ModelAdmin):
             )
             form.inlines = made(request, [pair[0]], [pair[1]], None)
         return found
+
+
+class FormsetOfFormsets(BaseInlineFormSet):
+    def is_valid(self):
+        below = [one.formset for form in self.forms for one in form.nested_formsets]
+        return super().is_valid() and all(one.is_valid() for one in below)
+
+
+class PlainBookRows(admin.StackedInline):
+    """It only names what is in its rows."""
+
+    model = Book
+    formset = FormsetOfFormsets
+    fields = ("title", "price")
+    extra = 0
+    inlines = (CopyRows,)
+
+
+class FormNestingAdmin(admin.ModelAdmin):
+    """Has the formsets of a row in its form alone, and saves them with it."""
+
+    fields = ("name",)
+    inlines = (PlainBookRows,)
+
+    def _create_formsets(self, request, obj, change):
+        formsets, inlines = super()._create_formsets(request, obj, change)
+        for formset in formsets:
+            for form in formset.forms:
+                form.nested_formsets = [self._below(request, form)]
+            empty = self._below(request, formset.empty_form)
+            formset.form.nested_formsets = [empty]  # of its class
+        return formsets, inlines
+
+    def _below(self, request, form):
+        inline = CopyRows(Book, self.admin_site)
+        prefix = f"{form.prefix}-copies"
+        given = self.get_formset_kwargs(request, form.instance, inline, prefix)
+        made = inline.get_formset(request, form.instance)(**given)
+        fieldsets = inline.get_fieldsets(request, form.instance)
+        return InlineAdminFormSet(inline, made, fieldsets, model_admin=self)
+
+    def save_formset(self, request, form, formset, change):
+        super().save_formset(request, form, formset, change)
+        for row in formset.forms:
+            for below in row.nested_formsets if formset.model is Book else ():
+                super().save_formset(request, row, below.formset, change)
+
+
+class FormNestingViewAdmin(FormNestingAdmin):
+    """Its view is code of the site, too."""
+
+    def changeform_view(self, request, *args, **kwargs):
+        return super().changeform_view(request, *args, **kwargs)
+
+
+NESTING = (NestedAdmin, FormNestingAdmin, FormNestingViewAdmin)

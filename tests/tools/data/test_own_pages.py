@@ -202,8 +202,8 @@ class TestRows:
             )
 
 
-@pytest.fixture
-def nested(settings, boss):
+@pytest.fixture(params=pages.NESTING)
+def nested(request, settings, boss):
     author = Author.objects.create(name="Verne")
     book = Book.objects.create(
         title="Sea",
@@ -211,7 +211,7 @@ def nested(settings, boss):
         added_at=datetime(2024, 1, 1, 1, 1, 1, 5, tzinfo=UTC),
     )
     copy = Copy.objects.create(book=book, code="C-1")
-    with pages.served(settings, Author, pages.NestedAdmin):
+    with pages.served(settings, Author, request.param):
         yield author, book, copy
 
 
@@ -253,3 +253,10 @@ class TestNested:
 
         assert list(result.data["inlines"]) == ["book_set-0-copies"]
         assert columns(copy)["code"] == "C-1"
+
+    def test_most_rows_of_a_call_count_those_within_rows(self, boss, nested):
+        author, book, _copy = nested
+        rows = [{"id": book.pk, "copies": [{"code": "N"}] * 200}]
+
+        with pytest.raises(ModelRetry, match="200 rows of inlines at most"):
+            self.change(boss, author, {"book_set": rows})

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
+from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
+from ai_assistant.safety.policy.nested_inlines import MOST_LEVELS
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import (
     adds_children,
@@ -31,7 +33,11 @@ from ai_assistant.tools.data.access.visibility import (
     model_fields,
 )
 from ai_assistant.tools.data.arguments import data_tool
-from ai_assistant.tools.data.reading.read import open_inlines
+from ai_assistant.tools.data.reading.inlines import (
+    Pairs,
+    open_inlines,
+    open_nested,
+)
 from ai_assistant.tools.summary import model_words
 from ai_assistant.types import JSON, RunContext
 
@@ -228,36 +234,46 @@ def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
 def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
     page, blank = access.at_object(""), access.model()
     # The code of a site may need more than an empty object.
-    inlines: list[tuple[Any, Any]] = value_or(
+    inlines: Pairs = value_or(
         [],
         lambda: open_inlines(page, blank),
         "%s does not tell the inlines of an empty object",
         access.label,
     )
-    result: list[dict[str, JSON]] = []
-    for formset, inline in inlines:
-        told: dict[str, JSON] = {
-            "name": formset.get_default_prefix(),
-            "model": inline.opts.label_lower,
-            "fields": [],
-        }
-        children: dict[str, JSON] = {}
-        for model, (form_class, own) in row_forms(formset, inline).items():
-            fields = _row_fields(page, formset, form_class, own)
-            if model is inline.model:
-                told["fields"] = fields
-            elif not is_closed_inline(page.site, own):
-                children[model._meta.label_lower] = fields
-        result.append({**told, "child_models": children} if children else told)
-    return result
+    return [_inline(page, *pair, blank) for pair in inlines]
+
+
+def _inline(
+    page: AdminAccess, formset: Any, inline: Any, owner: Model, depth: int = 0
+) -> dict[str, JSON]:
+    """Describe an inline of `owner`, an empty object or row, and those in its rows."""
+    told: dict[str, JSON] = {
+        "name": formset.get_default_prefix(),
+        "model": inline.opts.label_lower,
+        "fields": [],
+    }
+    children: dict[str, JSON] = {}
+    for model, (form_class, own) in row_forms(formset, inline).items():
+        fields = _row_fields(page, formset, form_class, own, owner)
+        if model is inline.model:
+            told["fields"] = fields
+        elif not is_closed_inline(page.site, own):
+            children[model._meta.label_lower] = fields
+    if children:
+        told["child_models"] = children
+    nested = open_nested(page, inline, owner) if depth < MOST_LEVELS else []
+    if nested:
+        told["inlines"] = [
+            _inline(page, *pair, inline.model(), depth + 1) for pair in nested
+        ]
+    return told
 
 
 def _row_fields(
-    page: AdminAccess, formset: Any, form_class: Any, inline: Any
+    page: AdminAccess, formset: Any, form_class: Any, inline: Any, owner: Model
 ) -> list[JSON]:
-    blank = page.model()
-    visible = inline_fields(inline, page, blank, formset)
-    readonly = set(inline.get_readonly_fields(page.request, blank))
+    visible = inline_fields(inline, page, owner, formset)
+    readonly = set(inline.get_readonly_fields(page.request, owner))
     readonly |= _read_only(inline.model, inline, [field.name for field in visible])
     inputs = form_class.base_fields
     return [

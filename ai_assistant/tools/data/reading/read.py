@@ -1,8 +1,5 @@
 """Read one object: its page in the admin, and its history, as tools."""
 
-from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
@@ -12,39 +9,27 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from ai_assistant.safety.policy.form_limits import (
-    Limits,
-    form_limits,
-    form_only_values,
-    may_limit,
-)
+from ai_assistant.safety.policy.form_limits import form_only_values
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
-from ai_assistant.tools.data.access.form_classes import real_object, row_forms
+from ai_assistant.tools.data.access.form_classes import real_object
 from ai_assistant.tools.data.access.lookups import unknown_path
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
     find_object,
-    is_closed_inline,
 )
-from ai_assistant.tools.data.access.values import object_text, value_of, with_related
-from ai_assistant.tools.data.access.visibility import (
-    admin_fields,
-    inline_fields,
-    limits_of,
-)
+from ai_assistant.tools.data.access.values import object_text, value_of
+from ai_assistant.tools.data.access.visibility import admin_fields, limits_of
 from ai_assistant.tools.data.arguments import Names, ObjectId, data_tool
-from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.reading.inlines import inlines_of
 from ai_assistant.tools.data.reading.version import version_from
 from ai_assistant.tools.summary import name_in
 from ai_assistant.types import JSON, RunContext
 
 FIELD_CHARS = 4000
 CHOSEN_CHARS = 30_000  # of a field that is asked for by name
-INLINE_CHARS = 500
-MOST_INLINE_ROWS = 50
 MOST_ENTRIES = 50
 MESSAGE_CHARS = 500
 ACTIONS = {ADDITION: "added", CHANGE: "changed", DELETION: "deleted"}
@@ -106,7 +91,7 @@ def get_object(
             and getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
         ],
     }
-    if not fields and (inlines := list(_inlines(page, obj))):
+    if not fields and (inlines := inlines_of(page, obj)):
         result["inlines"] = inlines
     return result
 
@@ -145,92 +130,4 @@ def object_history(context: RunContext, model: str, id: ObjectId) -> dict[str, J
             }
             for entry in newest[:MOST_ENTRIES]
         ],
-    }
-
-
-def open_inlines(access: AdminAccess, obj: Model | None) -> list[tuple[Any, Any]]:
-    """
-    Return the inlines of the page of `obj` that a tool may show.
-
-    Each with its formset class, as the page has them: the site may hide some.
-    """
-    return [
-        (formset, inline)
-        for formset, inline in access.model_admin.get_formsets_with_inlines(
-            access.request, obj
-        )
-        if not is_closed_inline(access.site, inline)
-    ]
-
-
-def _inlines(page: AdminAccess, obj: Model) -> Iterator[dict[str, JSON]]:
-    for formset, inline in open_inlines(page, obj):
-        admins = (page.model_admin, inline)
-        # Of a read-only inline the page shows every value.
-        may_change = all(
-            admin.has_change_permission(page.request, obj) for admin in admins
-        )
-        kinds = {
-            model: None
-            if is_closed_inline(page.site, own[1])
-            else _RowKind.of(page, obj, formset, *own, may_change=may_change)
-            for model, own in row_forms(formset, inline).items()
-        }
-        usual = kinds.get(inline.model)
-        fields = usual.fields if usual else []
-        kwargs = page.model_admin.get_formset_kwargs(
-            page.request, obj, inline, formset.get_default_prefix()
-        )
-        of_object = formset(**kwargs).get_queryset()
-        with wrong_values():
-            total = of_object.count()
-            rows = list(with_related(of_object, fields)[:MOST_INLINE_ROWS])
-        yield {
-            "name": formset.get_default_prefix(),
-            "model": inline.opts.label_lower,
-            "label": str(inline.verbose_name_plural),
-            "total": total,
-            "rows": [
-                _inline_row(row, inline, kinds.get(type(row), usual)) for row in rows
-            ],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class _RowKind:
-    """What a page shows of the rows of an inline that are of one class."""
-
-    form_class: Any
-    fields: list[Any]
-    limited: list[Any]  # of which the form names not all values
-
-    @classmethod
-    def of(
-        cls,
-        page: AdminAccess,
-        obj: Model,
-        formset: Any,
-        form_class: Any,
-        inline: Any,
-        *,
-        may_change: bool,
-    ) -> "_RowKind":
-        fields = inline_fields(inline, page, obj, formset)
-        limited = [field for field in fields if may_change and may_limit(inline, field)]
-        return cls(form_class, fields, limited)
-
-
-def _inline_row(row: Model, inline: Any, kind: _RowKind | None) -> dict[str, JSON]:
-    limits: Limits = {}
-    if kind is not None and kind.limited:
-        limits = form_limits(kind.form_class(instance=copy(row)), kind.limited)
-    is_other = type(row)._meta.concrete_model is not inline.opts.concrete_model
-    return {
-        "id": row.pk,
-        **({"model": row._meta.label_lower} if is_other else {}),
-        "text": object_text(row),
-        "fields": {
-            field.name: value_of(field, row, INLINE_CHARS, limits)
-            for field in (kind.fields if kind else ())
-        },
     }

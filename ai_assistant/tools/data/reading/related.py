@@ -23,7 +23,7 @@ from ai_assistant.tools.data.access.visibility import (
 )
 from ai_assistant.tools.data.arguments import PageNumber, data_tool
 from ai_assistant.tools.data.errors import wrong_values
-from ai_assistant.tools.data.reading.read import open_inlines
+from ai_assistant.tools.data.reading.inlines import inlines_at_any_level
 from ai_assistant.tools.data.reading.search import search_rows
 from ai_assistant.tools.summary import found
 from ai_assistant.types import JSON, RunContext
@@ -70,7 +70,7 @@ def _formfields(access: AdminAccess, name: str) -> Iterator[Any]:
         if inline_label:
             forms = [
                 (formset.form, inline.model)
-                for formset, inline in open_inlines(page, obj)
+                for formset, inline in inlines_at_any_level(page, obj)
                 if inline.opts.label_lower == inline_label.lower()
             ]
         else:

@@ -1,7 +1,7 @@
 """The inlines in which an undo finds its objects, and the pages of these."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,11 @@ from django.forms.models import _get_foreign_key
 from ai_assistant.changes.capture.images import in_batches
 from ai_assistant.changes.capture.tables import by_table
 from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.safety.policy.nested_inlines import (
+    MOST_LEVELS,
+    nested_classes,
+    nested_inlines,
+)
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import OF_ROWS, row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_on
@@ -54,20 +59,34 @@ class InlinePage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """An inline whose rows belong to a page of the admin."""
+    """An inline whose rows belong to a page of the admin, or to a row on it."""
 
     page: InlinePage
     inline: Any
+    parent: Model | None  # the object of the page, or the row; None: it is not there
 
     @property
     def request(self) -> Any:
         """The request that posts the page."""
         return self.page.access.request
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Way:
+    """The classes of inlines that lead from a page to its rows, or those within rows."""
+
+    access: AdminAccess  # to the page
+    inlines: tuple[Any, ...]
+
     @property
-    def parent(self) -> Model | None:
-        """The object of the page; None: it is not there."""
-        return self.page.parent
+    def above(self) -> "_Way":
+        """The way to the rows that have these rows in them."""
+        return replace(self, inlines=self.inlines[:-1])
+
+    @property
+    def owner_model(self) -> Any:
+        """The model of what the rows belong to."""
+        return self.above.inlines[-1].model if self.above.inlines else self.access.model
 
 
 class Places:
@@ -77,28 +96,43 @@ class Places:
         self, access_to: Callable[[Any], AdminAccess | None], is_hidden: IsHidden
     ) -> None:
         self._access_to, self._is_hidden = access_to, is_hidden
-        self._inlines: dict[Any, list[tuple[AdminAccess, Any]]] = {}
-        self._parents: dict[Any, Model | None] = {}
+        self._ways: dict[Any, list[_Way]] = {}
+        self._owners: dict[Any, Model | None] = {}
         self._pages: dict[Any, InlinePage] = {}
         self._fields: dict[Any, dict[str, Any]] = {}
 
     def look_at(self, objects: Iterable[Model]) -> list[Model]:
         """Read at once the objects on whose pages these are, and return them."""
-        for known in (self._inlines, self._parents, self._pages, self._fields):
+        for known in (self._ways, self._owners, self._pages, self._fields):
             known.clear()
         for (model, _alias), those in by_table(objects).items():
-            for access, inline in self._inlines_of(model):
-                value_or(None, lambda: self._read_parents(access, inline, those))  # noqa: B023
-        return [parent for parent in self._parents.values() if parent is not None]
+            for way in self._ways_to(model):
+                value_or(None, lambda: self._read_owners(way, those))  # noqa: B023
+        return [owner for owner in self._owners.values() if owner is not None]
 
     def of(self, obj: Model) -> Iterator[Place]:
         """Yield the inlines that show the object, on pages that the person may see."""
-        for access, inline_class in self._inlines_of(type(obj)):
-            parent = value_or(None, lambda: self._parent(access, inline_class, obj))  # noqa: B023
-            page = self._page(access, parent)
-            for inline in page.inlines:
-                if type(inline) is inline_class:
-                    yield Place(page=page, inline=inline)
+        for way in self._ways_to(type(obj)):
+            owners = self._owners_on(way, obj)
+            page = self._page(way.access, owners[0])
+            for inline in self._inlines_at(page, way, owners):
+                yield Place(page=page, inline=inline, parent=owners[-1])
+
+    def _inlines_at(
+        self, page: InlinePage, way: _Way, owners: list[Model | None]
+    ) -> list[Any]:
+        """Return the inlines at the end of a way, if its page has them for the person."""
+        found = page.inlines
+        for place, (kind, owner) in enumerate(zip(way.inlines, owners, strict=True)):
+            found = [one for one in found if type(one) is kind]
+            if place < len(way.inlines) - 1:
+                admin, request = page.access.model_admin, page.access.request
+                found = [
+                    nested
+                    for one in found
+                    for nested in nested_inlines(admin, one, request, owner)
+                ]
+        return found
 
     def fields_of(self, place: Place, obj: Model) -> dict[str, Any]:
         """Return the fields of the form of a row of an inline, by name."""
@@ -112,13 +146,13 @@ class Places:
             self._fields[name] = form.base_fields
         return self._fields[name]
 
-    def _inlines_of(self, model: Any) -> list[tuple[AdminAccess, Any]]:
-        """Return the classes of the inlines of a model, with the access to their pages."""
-        if model not in self._inlines:
-            self._inlines[model] = list(self._find_inlines(model))
-        return self._inlines[model]
+    def _ways_to(self, model: Any) -> list[_Way]:
+        """Return the ways to the rows of a model, from the pages that show them."""
+        if model not in self._ways:
+            self._ways[model] = list(self._find_ways(model))
+        return self._ways[model]
 
-    def _find_inlines(self, model: Any) -> Iterator[tuple[AdminAccess, Any]]:
+    def _find_ways(self, model: Any) -> Iterator[_Way]:
         for site in mounted_sites():
             if is_closed_on(site, model):
                 continue
@@ -128,9 +162,9 @@ class Places:
                 access = self._access_to(shown)
                 if access is None or access.site is not site:
                     continue
-                for inline in access.model_admin.get_inlines(access.request, None):
-                    if issubclass(model, inline.model):
-                        yield access, inline
+                for inlines in _inline_classes(access):
+                    if issubclass(model, inlines[-1].model):
+                        yield _Way(access=access, inlines=inlines)
 
     def _page(self, access: AdminAccess, parent: Model | None) -> InlinePage:
         name = (access.model, getattr(parent, "pk", None))
@@ -138,37 +172,72 @@ class Places:
             self._pages[name] = InlinePage(access, parent, self._is_hidden)
         return self._pages[name]
 
-    # --- the objects of the pages ---
+    # --- the objects of the pages, and the rows on them ---
 
-    def _parent(self, access: AdminAccess, inline: Any, obj: Any) -> Model | None:
-        """Return the object on whose page an inline shows `obj`; None: it is not there."""
-        if (generic := _generic_key(inline)) is not None:
+    def _owners_on(self, way: _Way, obj: Any) -> list[Model | None]:
+        """Return the object of the page, then the rows that lead to `obj`."""
+        owners: list[Model | None] = []
+        below: Any = obj
+        while way.inlines:
+            found = None
+            if below is not None:
+                found = value_or(None, lambda: self._owner(way, below))  # noqa: B023
+            owners.append(found)
+            way, below = way.above, found
+        return owners[::-1]
+
+    def _owner(self, way: _Way, obj: Any) -> Model | None:
+        """Return what `obj` belongs to, as a row of an inline; None: it is not there."""
+        if (generic := _generic_key(way.inlines[-1])) is not None:
             found = getattr(obj, generic.name)
-            return found if isinstance(found, access.model) else None
-        name = (access.model, inline, getattr(obj, _key(access, inline).attname))
-        if name not in self._parents:
-            self._read_parents(access, inline, [obj])
-        return self._parents[name]
+            return found if isinstance(found, way.owner_model) else None
+        name = (way.owner_model, way.inlines[-1], getattr(obj, _key(way).attname))
+        if name not in self._owners:
+            self._read_owners(way, [obj])
+        return self._owners[name]
 
-    def _read_parents(
-        self, access: AdminAccess, inline: Any, objects: Iterable[Any]
-    ) -> None:
+    def _read_owners(self, way: _Way, objects: Iterable[Any]) -> None:
+        """Read what the rows of an inline belong to, up to the objects of the pages."""
+        inline = way.inlines[-1]
         if _generic_key(inline) is not None:
             return  # each has its own
-        key = _key(access, inline)
+        key = _key(way)
         values = {getattr(obj, key.attname) for obj in objects}
         found: dict[Any, Model | None] = dict.fromkeys(values)
         target = key.target_field
-        for some in in_batches(access.model._base_manager.all(), values, target.name):
-            found |= {getattr(parent, target.attname): parent for parent in some}
-        self._parents |= {
-            (access.model, inline, value): parent for value, parent in found.items()
+        owners = way.owner_model._base_manager.all()
+        for some in in_batches(owners, values, target.name):
+            found |= {getattr(owner, target.attname): owner for owner in some}
+        self._owners |= {
+            (way.owner_model, inline, value): owner for value, owner in found.items()
         }
+        rows = [owner for owner in found.values() if owner is not None]
+        if rows and way.above.inlines:
+            self._read_owners(way.above, rows)
 
 
-def _key(access: AdminAccess, inline: Any) -> Any:
-    """Return the foreign key from the rows of an inline to the object of its page."""
-    return _get_foreign_key(access.model, inline.model, fk_name=inline.fk_name)
+def _inline_classes(access: AdminAccess) -> Iterator[tuple[Any, ...]]:
+    """Yield the classes of the inlines of a page, those within rows after their own."""
+    admin, request = access.model_admin, access.request
+    ways: list[tuple[Any, ...]] = [(one,) for one in admin.get_inlines(request, None)]
+    for _depth in range(MOST_LEVELS + 1):
+        yield from ways
+        ways = [
+            (*way, nested)
+            for way in ways
+            for nested in nested_classes(admin, _made(access, way), request)
+        ]
+
+
+def _made(access: AdminAccess, way: tuple[Any, ...]) -> Any:
+    owner = way[-2].model if len(way) > 1 else access.model
+    return way[-1](owner, access.site)
+
+
+def _key(way: _Way) -> Any:
+    """Return the foreign key from the rows of an inline to what they belong to."""
+    inline = way.inlines[-1]
+    return _get_foreign_key(way.owner_model, inline.model, fk_name=inline.fk_name)
 
 
 def _generic_key(inline: Any) -> Any:

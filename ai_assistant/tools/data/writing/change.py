@@ -100,7 +100,7 @@ def create_object(
 
     model: app.model
     values: by field; relations are ids, many-to-many lists of ids, times ISO
-    inlines: new rows by inline
+    inlines: new rows by inline; those of an inline in a row stand in that row
     """
     submitted = add_page(context, model, values, inlines)
     saved = save_page(context, submitted)
@@ -195,11 +195,15 @@ def _editable_change(context: RunContext, arguments: dict[str, Any]) -> FormSubm
 
 
 def removes_inline_rows(arguments: dict[str, Any]) -> bool:
-    """Return whether these arguments delete rows of inlines."""
-    inlines = arguments.get("inlines")
+    """Return whether these arguments delete rows of inlines, or rows within rows."""
+    return _removes_rows(arguments.get("inlines"))
+
+
+def _removes_rows(inlines: Any) -> bool:
     row_lists = inlines.values() if isinstance(inlines, dict) else ()
     rows = [row for rows in row_lists if isinstance(rows, list) for row in rows]
-    return any(isinstance(row, dict) and row.get("DELETE") for row in rows)
+    deleted = [isinstance(row, dict) and row.get("DELETE") for row in rows]
+    return any(deleted) or any(map(_removes_rows, rows))
 
 
 @data_tool(
@@ -223,7 +227,8 @@ def change_object(
     Change fields of one object. Fields that are not given stay.
 
     values: by field, as in create_object
-    inlines: rows by inline: with an id changed, with "DELETE": true removed, else new
+    inlines: rows by inline: with an id changed, with "DELETE": true removed, else new;
+        those of an inline in a row stand in that row
     version: as it was read
     """
     submitted, obj = change_page(context, model, id, values, inlines)

@@ -24,6 +24,7 @@ from django.http import QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.admin_pages import is_overridden
+from ai_assistant.safety.policy.nested_inlines import nested_in_form
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.data.access.form_classes import (
     child_models,
@@ -260,9 +261,7 @@ def _rows(admin_formset: Any) -> PageFormset:
 
 
 def _row(admin_row: Any) -> PageForm:
-    # What is nested in a row, as packages do that.
-    nested = getattr(admin_row.form, "inlines", None) or ()
-    row = _walked(admin_row, nested)
+    row = _walked(admin_row, nested_in_form(admin_row.form))
     row.names = list(dict.fromkeys([*row.names, *_ties(admin_row)]))
     return row
 

@@ -22,6 +22,7 @@ from django.http import Http404
 from ai_assistant.exceptions import ToolFailed
 from ai_assistant.modules.resolve import module_of
 from ai_assistant.safety.policy.admin_pages import is_overridden, page_response
+from ai_assistant.safety.policy.nested_inlines import with_nested
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
@@ -92,12 +93,13 @@ class PagePost:
         Raise ToolFailed if the page has answered without them.
         """
         if self._form is not None:
-            return self._form, self._formsets
+            return self._form, with_nested(self._formsets)
         context = getattr(self._response, "context_data", None) or {}
         admin_form = context.get("adminform")
         admin_formsets = context.get("inline_admin_formsets") or ()
         formsets = self._formsets or [item.formset for item in admin_formsets]
         form = admin_form.form if admin_form is not None else None
+        formsets = with_nested(formsets)
         if form is None or not form.is_bound or _is_valid(form, formsets):
             raise page_closed(self.warnings())
         return form, formsets
@@ -137,7 +139,7 @@ class PagePost:
         ) -> None:
             if self._form is None:
                 self._form = form
-                if not self._may_save(form, self._formsets):
+                if not self._may_save(form, with_nested(self._formsets)):
                     raise Stopped
             save_model(request, obj, form, *args, **kwargs)
             self.saved = obj

@@ -14,6 +14,7 @@ from django.http import HttpRequest, QueryDict
 
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.safety.policy.form_limits import admin_form_class, unwrapped_widget
+from ai_assistant.safety.policy.nested_inlines import with_nested
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import (
@@ -125,7 +126,7 @@ class FormSubmission:
         form = form_class(self.data, request.FILES, instance=instance)
         create = admin._create_formsets  # noqa: SLF001 - as the page itself does
         formsets, _inlines = create(request, form.instance, change=not self.adds)
-        self.take(form, formsets)
+        self.take(form, with_nested(formsets))
 
 
 def form_submission(
@@ -229,13 +230,14 @@ def _restore_field(form: Any, name: str, before: Model | None) -> bool:
 # --- inlines ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class InlineRows:
     """The rows of inlines, posted with a page."""
 
     access: AdminAccess  # with the request that posts `data`
     obj: Model | None
     data: QueryDict
+    number: int = 0  # of rows that were given, those within rows too
     named_fields: dict[str, Collection[str]] = field(default_factory=dict)  # by prefix
 
     def post(
@@ -247,7 +249,8 @@ class InlineRows:
         By prefix or model. A row with an id changes that one, with a true DELETE
         removes it, else is a new one. Raise ModelRetry if that may not, or cannot, be.
         """
-        if sum(map(len, rows_by_name.values())) > MOST_ROWS:
+        self.number += sum(map(len, rows_by_name.values()))
+        if self.number > MOST_ROWS:
             raise ModelRetry(f"Give {MOST_ROWS} rows of inlines at most in one call.")
         by_prefix = _by_prefix(formsets, rows_by_name)
         for formset in formsets:

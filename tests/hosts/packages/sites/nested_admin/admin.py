@@ -1,12 +1,18 @@
 import nested_admin
 from django.contrib import admin
 
-from tests.hosts.packages.sites.nested_admin.models import Book, Entry, Section
+from tests.hosts.packages.sites.nested_admin.models import Book, Entry, Note, Section
+
+
+class NoteInline(nested_admin.NestedTabularInline):
+    model = Note
+    extra = 0
 
 
 class EntryInline(nested_admin.NestedTabularInline):
     model = Entry
     extra = 0
+    inlines = (NoteInline,)
 
 
 class SectionInline(nested_admin.NestedStackedInline):

@@ -1,5 +1,5 @@
 from tests.hosts.packages.cases import add, bulk, change, delete
-from tests.hosts.packages.sites.nested_admin.models import Book, Entry, Section
+from tests.hosts.packages.sites.nested_admin.models import Book, Entry, Note, Section
 
 BOOK = "host.book"
 CASES = {
@@ -20,6 +20,24 @@ CASES = {
         more={
             "inlines": {
                 "sections": [{"id": 1, "entries": [{"id": 1, "text": "Other"}]}]
+            }
+        },
+    ),
+    "change a row within a nested row": change(
+        BOOK,
+        1,
+        {},
+        {"sections-0-entries-0-notes-0-text": "Other"},
+        more={
+            "inlines": {
+                "sections": [
+                    {
+                        "id": 1,
+                        "entries": [
+                            {"id": 1, "notes": [{"id": 1, "text": "Other"}]},
+                        ],
+                    }
+                ]
             }
         },
     ),
@@ -55,6 +73,25 @@ FILLED = {
             }
         },
     ),
+    "add a row at the third level": change(
+        BOOK,
+        1,
+        {},
+        {},
+        more={
+            "inlines": {
+                "sections": [
+                    {
+                        "id": 1,
+                        "entries": [
+                            {"id": 1, "notes": [{"text": "One"}]},
+                            {"text": "New", "notes": [{"text": "Two"}]},
+                        ],
+                    }
+                ]
+            }
+        },
+    ),
     "remove a row": change(
         BOOK, 1, {}, {}, more={"inlines": {"sections": [{"id": 1, "DELETE": True}]}}
     ),
@@ -78,4 +115,5 @@ def make() -> None:
     for pk in (1, 2):
         book = Book.objects.create(pk=pk, title=f"A{pk}")
         section = Section.objects.create(pk=pk, book=book, name="S")
-        Entry.objects.create(pk=pk, section=section, text="E")
+        entry = Entry.objects.create(pk=pk, section=section, text="E")
+        Note.objects.create(pk=pk, entry=entry, text="N")

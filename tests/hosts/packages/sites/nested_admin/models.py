@@ -26,3 +26,11 @@ class Entry(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class Note(models.Model):
+    entry = models.ForeignKey(Entry, models.CASCADE, related_name="notes")
+    text = models.CharField(max_length=50)
+
+    def __str__(self) -> str:
+        return self.text

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from ai_assistant import ModelRetry
+from ai_assistant.testing import call, reply, run_assistant
 from tests.hosts.packages.context import context_on, items_on, use
 from tests.hosts.packages.sites.polymorphic import cases
 from tests.hosts.packages.sites.polymorphic.models import Transfer
@@ -63,6 +64,15 @@ def test_parent_alone_cannot_be_added(context):
         use(context, "create_object", model=PROJECT, values=values)
 
 
+def test_nobody_is_asked_about_a_parent_alone(client, boss):
+    given = {"model": PROJECT, "values": {"topic": "New", "artist": "Ada"}}
+    replies = [reply("", call("create_object", given)), "I cannot."]
+    played = run_assistant(boss, PAGE, "Add one.", replies=replies)
+
+    assert (played.interrupts, played.text) == ((), "I cannot.")
+    assert "one of its child models: host.art" in played.calls[0].read_by_model
+
+
 def test_parent_of_an_only_child(context):
     told = use(context, "describe_model", model="host.document")
 
@@ -88,6 +98,7 @@ def test_class_that_is_kept_from_the_assistant(context, monkeypatch):
     (inline,) = use(context, "get_object", model="host.order", id=1)["inlines"]
 
     assert [row["fields"] for row in inline["rows"]] == [{"amount": 1, "till": "T"}, {}]
+    assert ["text" in row for row in inline["rows"]] == [True, False]
     for row in ({"id": 2, "bank": "C"}, {"id": 2, "DELETE": True}, {"bank": "C"}):
         with pytest.raises(ModelRetry, match="is kept from the assistant"):
             change_payment(context, row)

@@ -1,7 +1,13 @@
 from django.contrib import admin
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
-from tests.hosts.packages.sites.unfold.models import Choice, Poll
+from tests.hosts.packages.sites.unfold.models import (
+    Choice,
+    Option,
+    Poll,
+    Question,
+    Survey,
+)
 
 
 class ChoiceInline(TabularInline):
@@ -12,3 +18,19 @@ class ChoiceInline(TabularInline):
 @admin.register(Poll)
 class PollAdmin(ModelAdmin):
     inlines = (ChoiceInline,)
+
+
+class OptionInline(TabularInline):
+    model = Option
+    extra = 0
+
+
+class QuestionInline(StackedInline):
+    model = Question
+    extra = 0
+    inlines = (OptionInline,)
+
+
+@admin.register(Survey)
+class SurveyAdmin(ModelAdmin):
+    inlines = (QuestionInline,)
