@@ -17,12 +17,12 @@ from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.reading.version import object_version
 from ai_assistant.tools.data.writing.submission import FormSubmission
+from ai_assistant.tools.result import VALIDATION
 from ai_assistant.types import JSON, ToolResult
 
 MOST_FIELDS = 3
 OBJECT_CHARS = 80
 MOST_VERSIONS = 50  # of objects in one result
-VALIDATION = "validation"
 NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
 
 
