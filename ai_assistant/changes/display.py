@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
+from ai_assistant.changes.trees import PLACES
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_sensitive_model,
@@ -104,6 +105,10 @@ def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
     if len(unseen) < len(found):
         said = _("It is not kept as a whole: its parts can be undone, one by one.")
         return [said, *sentences_of_gaps(unseen)]
+    others = [gap for gap in unseen if gap.get("kind") != PLACES]
+    if len(others) < len(unseen):
+        said = _("Other objects of the tree got another place; it cannot be undone.")
+        return [said, *sentences_of_gaps(others)]
     tables = dict.fromkeys(str(gap.get("table", "")) for gap in found)
     named = [table for table in tables if table][:MOST_TABLES]
     if not gaps:

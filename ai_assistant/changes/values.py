@@ -29,6 +29,7 @@ class FieldChange:
     `attname` and `raw` are the column and its new value, to be compared with the image
     of the row after the change; None without a row, or if only the text is known.
     `held` is the digest of a value that is not stored itself, to be compared instead.
+    `is_place`: the package of a tree keeps there, unasked, where the object stands.
     """
 
     name: str
@@ -38,6 +39,7 @@ class FieldChange:
     attname: str = ""
     raw: Any = None  # JSON, as changes.capture.images makes it
     held: str = ""
+    is_place: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
