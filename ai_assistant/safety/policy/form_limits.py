@@ -85,7 +85,7 @@ def form_only_values(
     As translated texts, or a tick of the form itself. No secrets, files or relations.
     """
     shown = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
-    names = [name for name in shown if _is_form_only(model_admin.opts, name)]
+    names = form_only_names(model_admin.opts, shown)
     if not names or not model_admin.has_change_permission(request, obj):
         return {}
     form = value_or(
@@ -113,7 +113,12 @@ def plain_value(form: Any, name: str) -> Any:
     return mask_secrets(value if is_plain else str(value))
 
 
-def _is_form_only(options: Any, name: str) -> bool:
+def form_only_names(options: Any, names: Iterable[Any]) -> list[str]:
+    """Return those of the names that a page shows which the model does not have."""
+    return [name for name in names if _is_form_only(options, name)]
+
+
+def _is_form_only(options: Any, name: Any) -> bool:
     try:
         options.get_field(name)
     except FieldDoesNotExist:

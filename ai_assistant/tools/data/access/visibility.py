@@ -26,6 +26,7 @@ from ai_assistant.safety.policy.admin_pages import (
 from ai_assistant.safety.policy.form_limits import (
     Limits,
     form_limited_fields,
+    form_only_names,
     may_limit,
 )
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
@@ -348,6 +349,12 @@ def inline_fields(
     if link := getattr(formset, "fk", None):  # to the object itself
         hidden.add(link.name)
     return _open_fields(inline.opts, [name for name in names if name not in hidden])
+
+
+def form_only_inputs(inline: Any, access: AdminAccess, obj: Model) -> list[str]:
+    """Return what an inline shows on the page of `obj` that is no field of its model."""
+    names = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
+    return form_only_names(inline.opts, names)
 
 
 def _form_names(access: AdminAccess, obj: Model | None) -> list[str]:

@@ -9,7 +9,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from ai_assistant.safety.policy import sensitive
-from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
+from ai_assistant.safety.policy.form_limits import (
+    Limits,
+    form_limited_fields,
+    form_only_names,
+)
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import (
     adds_children,
@@ -27,6 +31,7 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.visibility import (
     added_fields,
+    form_only_inputs,
     inline_fields,
     model_fields,
 )
@@ -80,7 +85,10 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
         "model": access.label,
         "name": str(access.options.verbose_name),
         "may": may,
-        "fields": [*_fields(access, form), *_form_only_fields(access, names, form)],
+        "fields": [
+            *_fields(access, form),
+            *_form_only_fields(access.model, names, form.fields if form else {}),
+        ],
         "child_models": _child_models(access) if "add" in may else [],
         "search": bool(access.model_admin.get_search_fields(access.request)),
         "list_filters": {
@@ -128,18 +136,15 @@ def _read_only(model: Any, model_admin: Any, names: Iterable[str]) -> set[str]:
 
 
 def _form_only_fields(
-    access: AdminAccess, names: list[str], form: Any
+    model: Any, names: Iterable[str], inputs: Mapping[str, Any]
 ) -> list[dict[str, JSON]]:
-    """Return the fields that the form shows and the model does not have."""
-    columns = {field.name for field in access.options.get_fields()}
-    inputs = form.fields if form else {}
+    """Return the fields that a form shows and the model does not have."""
     return [
         _form_only_field(name, inputs[name])
-        for name in names
+        for name in form_only_names(model._meta, names)
         if name in inputs
-        and name not in columns
         and not sensitive.is_secret_name(name)
-        and not links_secrets(access.model, inputs[name])
+        and not links_secrets(model, inputs[name])
     ]
 
 
@@ -261,8 +266,11 @@ def _row_fields(
     readonly |= _read_only(inline.model, inline, [field.name for field in visible])
     inputs = form_class.base_fields
     return [
-        _field(field, {}, inputs, is_readonly=field.name in readonly)
-        for field in visible
+        *(
+            _field(field, {}, inputs, is_readonly=field.name in readonly)
+            for field in visible
+        ),
+        *_form_only_fields(inline.model, form_only_inputs(inline, page, blank), inputs),
     ]
 
 

@@ -17,6 +17,7 @@ from ai_assistant.safety.policy.form_limits import (
     form_limits,
     form_only_values,
     may_limit,
+    values_of_form,
 )
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.safety.site_code import value_or
@@ -32,6 +33,7 @@ from ai_assistant.tools.data.access.model_admin import (
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.access.visibility import (
     admin_fields,
+    form_only_inputs,
     inline_fields,
     limits_of,
 )
@@ -203,6 +205,7 @@ class _RowKind:
     form_class: Any
     fields: list[Any]
     limited: list[Any]  # of which the form names not all values
+    form_only: list[str]  # that the model does not have
 
     @classmethod
     def of(
@@ -217,20 +220,30 @@ class _RowKind:
     ) -> "_RowKind":
         fields = inline_fields(inline, page, obj, formset)
         limited = [field for field in fields if may_change and may_limit(inline, field)]
-        return cls(form_class, fields, limited)
+        only = form_only_inputs(inline, page, obj) if may_change else []
+        return cls(form_class, fields, limited, only)
 
 
 def _inline_row(row: Model, inline: Any, kind: _RowKind | None) -> dict[str, JSON]:
     limits: Limits = {}
-    if kind is not None and kind.limited:
-        limits = form_limits(kind.form_class(instance=copy(row)), kind.limited)
+    only_shown: dict[str, Any] = {}
+    if kind is not None and (kind.limited or kind.form_only):
+        form = kind.form_class(instance=copy(row))
+        limits = form_limits(form, kind.limited)
+        only_shown = values_of_form(form, kind.form_only)
     is_other = type(row)._meta.concrete_model is not inline.opts.concrete_model
     return {
         "id": row.pk,
         **({"model": row._meta.label_lower} if is_other else {}),
         "text": object_text(row),
         "fields": {
-            field.name: value_of(field, row, INLINE_CHARS, limits)
-            for field in (kind.fields if kind else ())
+            **{
+                field.name: value_of(field, row, INLINE_CHARS, limits)
+                for field in (kind.fields if kind else ())
+            },
+            **{
+                name: short_value(value, INLINE_CHARS)
+                for name, value in only_shown.items()
+            },
         },
     }
