@@ -11,6 +11,7 @@ import json
 import math
 import re
 import unicodedata
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -112,7 +113,15 @@ def short_value(value: Any, chars: int) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    return short_text(str(value), chars)
+    return short_text(_amount(value) or str(value), chars)
+
+
+def _amount(value: Any) -> str:
+    """Return an amount of money with its currency, the same in every language."""
+    amount = getattr(value, "amount", None)
+    currency = getattr(value, "currency", None)
+    is_money = isinstance(amount, Decimal) and currency is not None
+    return f"{amount} {currency}" if is_money else ""
 
 
 def short_text(text: str, chars: int) -> str:

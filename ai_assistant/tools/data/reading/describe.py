@@ -31,8 +31,10 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.visibility import (
     added_fields,
+    currency_field,
     form_only_inputs,
     inline_fields,
+    is_open_field,
     model_fields,
 )
 from ai_assistant.tools.data.arguments import data_tool
@@ -209,10 +211,17 @@ def _field(
         "choices": choices[:MOST_CHOICES],
         "help": str(field.help_text)[:HELP_CHARS],
         "max_length": field.max_length,
+        "currency": _currency_name(field),
     }
     return {
         key: value for key, value in description.items() if value not in EMPTY_VALUES
     }
+
+
+def _currency_name(field: Any) -> str:
+    """Return by which name rows are filtered by the currency of an amount, if it has one."""
+    currency = currency_field(field)
+    return currency.name if currency is not None and is_open_field(currency) else ""
 
 
 def _is_required(field: Any, inputs: Mapping[str, Any]) -> bool:
