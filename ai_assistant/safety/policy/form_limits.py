@@ -10,6 +10,7 @@ from copy import copy
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.admin.widgets import (
     ForeignKeyRawIdWidget,
@@ -95,6 +96,18 @@ def form_only_values(
         model_admin,
     )
     return {} if form is None else values_of_form(form, names)
+
+
+def form_language(model_admin: Any, request: HttpRequest, obj: Model) -> str:
+    """Return the code of the language whose texts the page of `obj` shows, if it says."""
+    form_class = value_or(None, lambda: admin_form_class(model_admin, request, obj))
+    return language_code(form_class)
+
+
+def language_code(form: Any) -> str:
+    """Return the code of the language in which a form shows texts, if it has one."""
+    code = getattr(form, "language_code", "")  # that of django-parler does
+    return code if code in dict(settings.LANGUAGES) else ""
 
 
 def values_of_form(form: Any, names: Iterable[str]) -> dict[str, Any]:

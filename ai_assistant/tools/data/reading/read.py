@@ -14,6 +14,7 @@ from pydantic import Field
 
 from ai_assistant.safety.policy.form_limits import (
     Limits,
+    form_language,
     form_limits,
     form_only_values,
     may_limit,
@@ -108,6 +109,8 @@ def get_object(
             and getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
         ],
     }
+    if only_shown and (code := form_language(page.model_admin, page.request, obj)):
+        result["language"] = code
     if not fields and (inlines := list(_inlines(page, obj))):
         result["inlines"] = inlines
     return result

@@ -1,0 +1,130 @@
+"""Amounts with their currencies: read, filtered, shown and changed in any language."""
+
+import pytest
+from django.test import Client
+from djmoney.money import Money
+
+from ai_assistant import ModelRetry
+from ai_assistant.models import Run
+from ai_assistant.registry import registry
+from ai_assistant.render.html.diffs.differences import difference_entry
+from ai_assistant.tools.arguments import validate_arguments
+from tests.hosts.packages.context import context_on, use
+from tests.hosts.packages.sites.money import cases
+from tests.hosts.packages.sites.money.models import Offer, Ware
+from tests.hosts.packages.test_same_rows import boss, shown_card
+from tests.tools.data.writing import shown
+
+__all__ = ["boss"]  # a fixture
+WARE = "host.ware"
+PAGE = "/admin/host/ware/1/change/"
+
+
+@pytest.fixture
+def client(boss):
+    cases.make()
+    Ware.objects.create(pk=3, name="W3", price=Money("1234.50", "EUR"))
+    client = Client()
+    client.force_login(boss)
+    return client
+
+
+@pytest.fixture
+def run(request, client, boss):
+    """Return the context of a run in a language, while it lasts; English at first."""
+    language = getattr(request, "param", "en")
+    context = context_on(PAGE, client, boss, language)
+    with Run.objects.get(pk=context.run_id).as_sent():
+        yield context
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"price_currency": "GBP"}, ["W1", "W2"]),
+        ({"price_currency__in": ["EUR", "CHF"]}, ["W3"]),
+        ({"price_currency": "EUR", "price__gte": 1000}, ["W3"]),
+        ({"price_currency": "EUR", "price__lt": "1000"}, []),
+    ],
+)
+def test_filter_by_currency(run, filters, found):
+    result = use(run, "search_objects", model=WARE, filters=filters, fields=["name"])
+
+    assert [row["fields"]["name"] for row in result["rows"]] == found
+
+
+def test_sums_by_currency(run):
+    result = use(
+        *(run, "aggregate_objects"),
+        model=WARE,
+        group_by=["price_currency"],
+        aggregates={"all": "sum:price"},
+    )
+
+    assert "GBP" in str(result)
+    assert "10.5" in str(result)
+
+
+def test_no_currency(run):
+    with pytest.raises(ModelRetry, match="takes one of"):
+        use(run, "search_objects", model=WARE, filters={"price_currency": "XXZ"})
+
+
+def test_column_of_the_currency_is_described(run):
+    fields = use(run, "describe_model", model=WARE)["fields"]
+
+    told = {one["name"]: one.get("currency") for one in fields}
+    assert told["price"] == "price_currency"
+    assert told["name"] is None
+
+
+@pytest.mark.parametrize("run", ["en", "de", "fr"], indirect=True)
+def test_amounts_are_read_alike(run):
+    one = use(run, "get_object", model=WARE, id=3)
+    other = use(run, "get_object", model=WARE, id=1)
+
+    assert one["fields"]["price"] == "1234.50 EUR"
+    assert one["fields"]["deposit"] is None
+    assert other["inlines"][0]["rows"][0]["fields"]["cost"] == "4.00 CHF"
+
+
+@pytest.mark.parametrize(
+    ("run", "before", "after"),
+    [("en", "€1,234.50", "€0.99"), ("de", "1.234,50\xa0€", "0,99\xa0€")],
+    indirect=["run"],
+)
+def test_card_speaks_as_its_person(run, before, after):
+    tool = registry.tool("change_object")
+    given = {"model": WARE, "id": "3", "values": {"price": "0.99"}}
+    card = shown_card(tool, run, validate_arguments(tool, given))
+
+    assert shown(card)["price"] == (before, after)
+    assert "price_currency" not in shown(card)
+    (drawn,) = difference_entry(card)["objects"]
+    assert after in str(drawn["fields"][0]["pair"]["new"])
+
+
+@pytest.mark.parametrize("run", ["en", "de"], indirect=True)
+@pytest.mark.parametrize("given", ["12.50", 12.5, "12.50 GBP", ["12.50"]])
+def test_currency_stays_where_the_amount_alone_is_given(run, given):
+    result = use(run, "change_object", model=WARE, id="1", values={"price": given})
+
+    assert result.ok, result.error
+    assert Ware.objects.get(pk=1).price == Money("12.50", "GBP")
+
+
+@pytest.mark.parametrize("run", ["en", "de"], indirect=True)
+def test_what_is_read_can_be_given_back(run):
+    read = use(run, "get_object", model=WARE, id=3)["fields"]["price"]
+    use(run, "change_object", model=WARE, id="1", values={"price": read})
+
+    assert Ware.objects.get(pk=1).price == Money("1234.50", "EUR")
+
+
+@pytest.mark.parametrize("run", ["en", "de"], indirect=True)
+def test_currency_of_a_row_stays(run):
+    rows = {"offers": [{"id": 1, "cost": 7}]}
+    result = use(run, "change_object", model=WARE, id="1", values={}, inlines=rows)
+
+    assert result.ok, result.error
+    assert Offer.objects.get(pk=1).cost == Money("7", "CHF")
