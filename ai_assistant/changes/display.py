@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from types import NoneType
@@ -18,6 +18,7 @@ from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
 from ai_assistant.changes.trees import PLACES
+from ai_assistant.changes.values import currency_field
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_sensitive_model,
@@ -43,6 +44,13 @@ def display_value(field: Any, value: Any, alias: str = "default") -> str:
         labels = {str(key): str(label) for key, label in field.flatchoices}
         return labels.get(str(value), str(value))
     return plain_text(_python_value(field, value), field)
+
+
+def with_currency(text: str, field: Any, image: Mapping[str, Any]) -> str:
+    """Return the text of a column, an amount of money with its currency in the image."""
+    currency = currency_field(field)
+    code = image.get(currency.attname) if currency is not None else None
+    return f"{text} {code}" if text and code and isinstance(code, str) else text
 
 
 def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:

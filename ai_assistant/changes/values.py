@@ -155,6 +155,20 @@ def columns(model: Any) -> list[Any]:
 
 
 @cache
+def currency_field(field: Any) -> Any:
+    """
+    Return the column with the currency of an amount, which forms show with it.
+
+    As django-money has one, which is in no form by itself. None if there is none.
+    """
+    for other in meta(field.model).concrete_fields:
+        amount = getattr(other, "price_field", None)
+        if amount is not None and amount.name == field.name:
+            return other
+    return None
+
+
+@cache
 def parent_links(model: Any) -> list[tuple[Any, Any]]:
     """Return the parents of a model that have tables, with the links to their rows."""
     parents = [base for base in meta(model).all_parents if concrete(base) is base]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes.capture.images import can_be_found, image_digest, is_blank
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.capture.row_image import RowImage
-from ai_assistant.changes.display import display_value, row_name
+from ai_assistant.changes.display import display_value, row_name, with_currency
 from ai_assistant.changes.trees import PLACES, is_place
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
@@ -165,14 +165,15 @@ def object_shown(obj: RecordedObject) -> Shown:
 
 
 def _fields(obj: RecordedObject) -> Iterator[FieldChange]:
-    before = obj.before or {}
+    before, after = obj.before or {}, obj.after or {}
     for row, change in raw_fields(obj):
         field = meta(row.model).get_field(change.name)
-        old = before.get(field.attname)
+        old = display_value(field, before.get(field.attname), row.alias)
+        new = display_value(field, change.raw, row.alias)
         yield replace(
             change,
-            before=display_value(field, old, row.alias),
-            after=display_value(field, change.raw, row.alias),
+            before=with_currency(old, field, before),
+            after=with_currency(new, field, after),
         )
 
 

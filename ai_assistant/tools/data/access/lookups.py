@@ -10,12 +10,12 @@ from django.db.models.constants import LOOKUP_SEP
 from django.utils import timezone
 from django.utils.inspect import func_supports_parameter
 
+from ai_assistant.changes.values import currency_field
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
-    currency_field,
     decides_by_object,
     is_open_field,
     limits_list,

@@ -295,22 +295,6 @@ def list_names(access: AdminAccess) -> list[str]:
     return [name for name in columns if isinstance(name, str)]
 
 
-def currency_field(field: Any) -> Any:
-    """
-    Return the column with the currency of an amount, which the page shows with it.
-
-    As django-money has one, which is in no form by itself. None if there is none.
-    """
-    return next(
-        (
-            one
-            for one in field.model._meta.concrete_fields
-            if getattr(getattr(one, "price_field", None), "name", "") == field.name
-        ),
-        None,
-    )
-
-
 def is_open_field(field: Any) -> bool:
     """Return whether a tool may show the field, if the page of the admin does."""
     if is_sensitive_field(field):

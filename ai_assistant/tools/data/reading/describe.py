@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.changes.values import currency_field
 from ai_assistant.safety.policy import sensitive
 from ai_assistant.safety.policy.form_limits import (
     Limits,
@@ -31,7 +32,6 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.visibility import (
     added_fields,
-    currency_field,
     form_only_inputs,
     inline_fields,
     is_open_field,

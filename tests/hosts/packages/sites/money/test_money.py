@@ -5,9 +5,13 @@ from django.test import Client
 from djmoney.money import Money
 
 from ai_assistant import ModelRetry
+from ai_assistant.changes.capture.recorder import recording
+from ai_assistant.changes.capture.store import store_as
 from ai_assistant.models import Run
+from ai_assistant.models.change import ChangeSet
 from ai_assistant.registry import registry
 from ai_assistant.render.html.diffs.differences import difference_entry
+from ai_assistant.render.html.diffs.rows import readable_rows
 from ai_assistant.tools.arguments import validate_arguments
 from tests.hosts.packages.context import context_on, use
 from tests.hosts.packages.sites.money import cases
@@ -128,3 +132,17 @@ def test_currency_of_a_row_stays(run):
 
     assert result.ok, result.error
     assert Offer.objects.get(pk=1).cost == Money("7", "CHF")
+
+
+@pytest.mark.parametrize(
+    ("run", "amounts"),
+    [("en", ("5.25 GBP", "12.50 GBP")), ("de", ("5,25 GBP", "12,50 GBP"))],
+    indirect=["run"],
+)
+def test_report_names_the_currency(run, boss, amounts):
+    with recording() as recorder:
+        assert use(run, "change_object", model=WARE, id="1", values={"price": 12.5}).ok
+    change = store_as(ChangeSet(user=boss), recorder)
+    (row,) = readable_rows(list(change.rows.all()))
+
+    assert [(one.before, one.after) for one in row.fields] == [amounts]
