@@ -4,6 +4,7 @@ import pytest
 from django.contrib import admin
 
 from ai_assistant import ModelRetry, ToolFailed
+from tests.tools.data.pages import served
 from tests.tools.data.reading import context_of
 from tests.tools.data.writing import columns, preview, use
 from tests.warehouse.admin import PartInline
@@ -94,6 +95,27 @@ def test_field_of_a_row(boss, stock, read_only):
     ).ok
     stock.part.refresh_from_db()
     assert (stock.part.code, stock.part.count) == ("P-2", 3)
+
+
+class LinkInline(admin.TabularInline):
+    model = Product.marks.through
+    extra = 0
+
+
+class LinkingAdmin(admin.ModelAdmin):
+    fields = ("name", "sku", "supplier")
+    inlines = (LinkInline,)
+
+
+def test_links_as_rows_of_an_inline(settings, boss, stock, read_only):
+    rows = {"Product_marks": [{"mark": stock.marks[2].pk}]}
+    given = {"model": MODEL, "id": stock.lamp.pk, "values": {}, "inlines": rows}
+
+    with served(settings, Product, LinkingAdmin):
+        assert use("change_object", boss, **given).ok
+        read_only(Product, "marks")
+        with pytest.raises(ModelRetry, match="is kept from the assistant"):
+            use("change_object", boss, **given)
 
 
 @pytest.mark.parametrize(("field", "linked"), [("backup", "bolt"), ("marks", "mark")])

@@ -19,6 +19,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
     is_closed_on,
+    links_of,
 )
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
@@ -66,10 +67,7 @@ class Cascade:
     def emptied(self) -> list[Any]:
         """Return the fields of rows that stay in which a link is lost."""
         fields = [field for field, _row in self._emptied()]
-        for through in self.deleted():
-            owner: Any = through._meta.auto_created
-            links = owner._meta.many_to_many if owner else ()
-            fields += [one for one in links if one.remote_field.through is through]
+        fields += [field for model in self.deleted() for field in links_of(model)]
         return list(dict.fromkeys(fields))
 
     def _emptied(self) -> Iterator[tuple[Any, Model]]:
