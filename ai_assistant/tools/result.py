@@ -182,6 +182,7 @@ def permission_denied_result(name: str) -> ToolResult:
         error=_("You have no permission for “%(name)s”.") % {"name": name},
         error_type="permission",
         suggestion=_("Tell the person; do not try another way."),
+        summary=_("You have no permission for this."),
     )
 
 
@@ -194,6 +195,8 @@ def rate_limited(name: str, opens_at: datetime) -> ToolResult:
         % {"name": name, "time": moment},
         error_type="rate_limited",
         suggestion=_("Go on without it, or tell the person."),
+        summary=_("This was done too often. It is possible again at %(time)s.")
+        % {"time": moment},
         data={"opens_at": opens_at.isoformat()},
     )
 
