@@ -26,8 +26,10 @@ from ai_assistant.safety.policy.sensitive import (
     masked_in,
 )
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.unicode import amount_with_currency
 
 MOST_TABLES = 5  # that are named where there is no image
+PLAIN_BLANKS = str.maketrans("\u00a0\u202f", "  ")  # within an amount or a number
 # Whose values are said as they are.
 VERBATIM = (models.CharField, models.TextField, models.AutoField)
 
@@ -83,10 +85,17 @@ def plain_text(value: Any, field: Any = None) -> str:
     if isinstance(field, models.JSONField):
         return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
     if isinstance(field, models.DecimalField) and isinstance(value, Decimal):
-        return formats.number_format(value, field.decimal_places)
+        return _with_plain_blanks(formats.number_format(value, field.decimal_places))
+    if amount_with_currency(value):
+        return _with_plain_blanks(str(value))
     return next(
         (text(value) for kinds, text in TEXTS if isinstance(value, kinds)), str(value)
     )
+
+
+def _with_plain_blanks(text: str) -> str:
+    """Return a number without the blanks of its locale that a card would mark."""
+    return text.translate(PLAIN_BLANKS)
 
 
 # The first that matches: a bool is an int, a datetime a date.
@@ -98,7 +107,10 @@ TEXTS: tuple[tuple[Any, Any], ...] = (
     ((list, tuple, set, QuerySet), lambda value: ", ".join(map(plain_text, value))),
     (dict, lambda value: json.dumps(value, ensure_ascii=False, default=str)),
     (datetime, lambda value: str(formats.localize(_in_user_zone(value)))),
-    ((int, float, Decimal, date, time), lambda value: str(formats.localize(value))),
+    (
+        (int, float, Decimal, date, time),
+        lambda value: _with_plain_blanks(str(formats.localize(value))),
+    ),
 )
 
 

@@ -113,11 +113,11 @@ def short_value(value: Any, chars: int) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    return short_text(_amount(value) or str(value), chars)
+    return short_text(amount_with_currency(value) or str(value), chars)
 
 
-def _amount(value: Any) -> str:
-    """Return an amount of money with its currency, the same in every language."""
+def amount_with_currency(value: Any) -> str:
+    """Return an amount of money, the same in every language; empty if it is none."""
     amount = getattr(value, "amount", None)
     currency = getattr(value, "currency", None)
     is_money = isinstance(amount, Decimal) and currency is not None

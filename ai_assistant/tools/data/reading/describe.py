@@ -240,16 +240,21 @@ def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
 
 
 def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
-    page, blank = access.at_object(""), access.model()
-    # The code of a site may need more than an empty object.
-    inlines: list[tuple[Any, Any]] = value_or(
+    told = value_or(None, lambda: _inlines_of(access.at_object(""), access.model()))
+    if told is not None:
+        return told
+    # The code of a site, as that of django-parler, may need more than an empty object.
+    return value_or(
         [],
-        lambda: open_inlines(page, blank),
-        "%s does not tell the inlines of an empty object",
+        lambda: _inlines_of(access.at_page("add"), None),
+        "%s does not tell the inlines of a new object",
         access.label,
     )
+
+
+def _inlines_of(page: AdminAccess, obj: Any) -> list[dict[str, JSON]]:
     result: list[dict[str, JSON]] = []
-    for formset, inline in inlines:
+    for formset, inline in open_inlines(page, obj):
         told: dict[str, JSON] = {
             "name": formset.get_default_prefix(),
             "model": inline.opts.label_lower,
@@ -257,7 +262,7 @@ def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
         }
         children: dict[str, JSON] = {}
         for model, (form_class, own) in row_forms(formset, inline).items():
-            fields = _row_fields(page, formset, form_class, own)
+            fields = _row_fields(page, obj, formset, form_class, own)
             if model is inline.model:
                 told["fields"] = fields
             elif not is_closed_inline(page.site, own):
@@ -267,11 +272,10 @@ def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
 
 
 def _row_fields(
-    page: AdminAccess, formset: Any, form_class: Any, inline: Any
+    page: AdminAccess, obj: Any, formset: Any, form_class: Any, inline: Any
 ) -> list[JSON]:
-    blank = page.model()
-    visible = inline_fields(inline, page, blank, formset)
-    readonly = set(inline.get_readonly_fields(page.request, blank))
+    visible = inline_fields(inline, page, obj, formset)
+    readonly = set(inline.get_readonly_fields(page.request, obj))
     readonly |= _read_only(inline.model, inline, [field.name for field in visible])
     inputs = form_class.base_fields
     return [
@@ -279,7 +283,7 @@ def _row_fields(
             _field(field, {}, inputs, is_readonly=field.name in readonly)
             for field in visible
         ),
-        *_form_only_fields(inline.model, form_only_inputs(inline, page, blank), inputs),
+        *_form_only_fields(inline.model, form_only_inputs(inline, page, obj), inputs),
     ]
 
 

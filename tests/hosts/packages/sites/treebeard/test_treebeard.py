@@ -41,7 +41,7 @@ def test_place_is_described_and_read(client, boss):
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("add", {"New": ["Name", PLACE_LINE]}),
+        ("add", {"New": ["Name"]}),
         ("rename", {"Root": ["Name"]}),
         (
             "move",
