@@ -24,8 +24,8 @@ CASES = {
     "move": change(
         TOPIC,
         2,
-        {"treebeard_ref_node": None, "treebeard_position": "right"},
-        {"treebeard_ref_node": "", "treebeard_position": "right"},
+        {"treebeard_position": "right"},
+        {"treebeard_position": "right"},
     ),
     "bulk": bulk(TOPIC, [1, 2], {"name": "C"}, {"name": "C"}),
     "delete": delete(TOPIC, 2),

@@ -45,7 +45,7 @@ def test_place_is_described_and_read(client, boss):
         ("rename", {"Root": ["Name"]}),
         (
             "move",
-            {"Child": ["Position", "Relative to", PLACE_LINE], "Root": [PLACE_LINE]},
+            {"Child": ["Position", PLACE_LINE], "Root": [PLACE_LINE]},
         ),
         ("delete", {"Child": [], "Root": [PLACE_LINE]}),
     ],
