@@ -341,20 +341,19 @@ def is_forward_field(field: Any) -> bool:
 
 
 def inline_fields(
-    inline: Any, access: AdminAccess, obj: Model, formset: Any
-) -> list[Any]:
-    """Return the fields that an inline shows on the page of `obj`."""
-    names = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
+    inline: Any, access: AdminAccess, obj: Model | None, formset: Any
+) -> tuple[list[Any], list[str]]:
+    """
+    Return what an inline shows on the page of `obj`, or of a new object.
+
+    The fields of its model, and the names of what only its form has.
+    """
+    shown = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
     hidden = set(inline.get_exclude(access.request, obj) or ())
     if link := getattr(formset, "fk", None):  # to the object itself
         hidden.add(link.name)
-    return _open_fields(inline.opts, [name for name in names if name not in hidden])
-
-
-def form_only_inputs(inline: Any, access: AdminAccess, obj: Model) -> list[str]:
-    """Return what an inline shows on the page of `obj` that is no field of its model."""
-    names = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
-    return form_only_names(inline.opts, names)
+    names = [name for name in shown if name not in hidden]
+    return _open_fields(inline.opts, names), form_only_names(inline.opts, names)
 
 
 def _form_names(access: AdminAccess, obj: Model | None) -> list[str]:

@@ -32,7 +32,6 @@ from ai_assistant.tools.data.access.model_admin import (
 )
 from ai_assistant.tools.data.access.visibility import (
     added_fields,
-    form_only_inputs,
     inline_fields,
     is_open_field,
     model_fields,
@@ -274,7 +273,7 @@ def _inlines_of(page: AdminAccess, obj: Any) -> list[dict[str, JSON]]:
 def _row_fields(
     page: AdminAccess, obj: Any, formset: Any, form_class: Any, inline: Any
 ) -> list[JSON]:
-    visible = inline_fields(inline, page, obj, formset)
+    visible, form_only = inline_fields(inline, page, obj, formset)
     readonly = set(inline.get_readonly_fields(page.request, obj))
     readonly |= _read_only(inline.model, inline, [field.name for field in visible])
     inputs = form_class.base_fields
@@ -283,7 +282,7 @@ def _row_fields(
             _field(field, {}, inputs, is_readonly=field.name in readonly)
             for field in visible
         ),
-        *_form_only_fields(inline.model, form_only_inputs(inline, page, obj), inputs),
+        *_form_only_fields(inline.model, form_only, inputs),
     ]
 
 

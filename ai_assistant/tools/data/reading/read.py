@@ -34,7 +34,6 @@ from ai_assistant.tools.data.access.model_admin import (
 from ai_assistant.tools.data.access.values import object_text, value_of, with_related
 from ai_assistant.tools.data.access.visibility import (
     admin_fields,
-    form_only_inputs,
     inline_fields,
     limits_of,
 )
@@ -221,10 +220,9 @@ class _RowKind:
         *,
         may_change: bool,
     ) -> "_RowKind":
-        fields = inline_fields(inline, page, obj, formset)
+        fields, form_only = inline_fields(inline, page, obj, formset)
         limited = [field for field in fields if may_change and may_limit(inline, field)]
-        only = form_only_inputs(inline, page, obj) if may_change else []
-        return cls(form_class, fields, limited, only)
+        return cls(form_class, fields, limited, form_only if may_change else [])
 
 
 def _inline_row(row: Model, inline: Any, kind: _RowKind | None) -> dict[str, JSON]:
