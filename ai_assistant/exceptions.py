@@ -52,6 +52,18 @@ class WrongArguments(ModelRetry):
         self.schema_hint = schema_hint
 
 
+class NotValid(ModelRetry):
+    """
+    Tell the model that validation of the site refuses what it writes.
+
+    `sentence` is for the person, in their language: their card shows it.
+    """
+
+    def __init__(self, message: str, *, sentence: str) -> None:
+        super().__init__(message)
+        self.sentence = sentence
+
+
 class ToolFailed(AssistantError):
     """
     Tell the model that the call failed and that repeating it will not help.

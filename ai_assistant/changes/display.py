@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from types import NoneType
@@ -17,6 +17,8 @@ from django.utils.translation import ngettext
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.object_names import in_savepoint, texts_of
+from ai_assistant.changes.trees import PLACES
+from ai_assistant.changes.values import currency_field
 from ai_assistant.safety.policy.sensitive import (
     HIDDEN,
     is_sensitive_model,
@@ -24,8 +26,10 @@ from ai_assistant.safety.policy.sensitive import (
     masked_in,
 )
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.unicode import amount_with_currency
 
 MOST_TABLES = 5  # that are named where there is no image
+PLAIN_BLANKS = str.maketrans("\u00a0\u202f", "  ")  # within an amount or a number
 # Whose values are said as they are.
 VERBATIM = (models.CharField, models.TextField, models.AutoField)
 
@@ -42,6 +46,13 @@ def display_value(field: Any, value: Any, alias: str = "default") -> str:
         labels = {str(key): str(label) for key, label in field.flatchoices}
         return labels.get(str(value), str(value))
     return plain_text(_python_value(field, value), field)
+
+
+def with_currency(text: str, field: Any, image: Mapping[str, Any]) -> str:
+    """Return the text of a column, an amount of money with its currency in the image."""
+    currency = currency_field(field)
+    code = image.get(currency.attname) if currency is not None else None
+    return f"{text} {code}" if text and code and isinstance(code, str) else text
 
 
 def row_name(model: Any, key: Any, alias: str, attname: str = "pk") -> str:
@@ -74,10 +85,17 @@ def plain_text(value: Any, field: Any = None) -> str:
     if isinstance(field, models.JSONField):
         return json.dumps(value, ensure_ascii=False, cls=field.encoder, default=str)
     if isinstance(field, models.DecimalField) and isinstance(value, Decimal):
-        return formats.number_format(value, field.decimal_places)
+        return _with_plain_blanks(formats.number_format(value, field.decimal_places))
+    if amount_with_currency(value):
+        return _with_plain_blanks(str(value))
     return next(
         (text(value) for kinds, text in TEXTS if isinstance(value, kinds)), str(value)
     )
+
+
+def _with_plain_blanks(text: str) -> str:
+    """Return a number without the blanks of its locale that a card would mark."""
+    return text.translate(PLAIN_BLANKS)
 
 
 # The first that matches: a bool is an int, a datetime a date.
@@ -89,7 +107,10 @@ TEXTS: tuple[tuple[Any, Any], ...] = (
     ((list, tuple, set, QuerySet), lambda value: ", ".join(map(plain_text, value))),
     (dict, lambda value: json.dumps(value, ensure_ascii=False, default=str)),
     (datetime, lambda value: str(formats.localize(_in_user_zone(value)))),
-    ((int, float, Decimal, date, time), lambda value: str(formats.localize(value))),
+    (
+        (int, float, Decimal, date, time),
+        lambda value: _with_plain_blanks(str(formats.localize(value))),
+    ),
 )
 
 
@@ -104,6 +125,10 @@ def sentences_of_gaps(gaps: Sequence[Any]) -> list[str]:
     if len(unseen) < len(found):
         said = _("It is not kept as a whole: its parts can be undone, one by one.")
         return [said, *sentences_of_gaps(unseen)]
+    others = [gap for gap in unseen if gap.get("kind") != PLACES]
+    if len(others) < len(unseen):
+        said = _("Other objects of the tree got another place; it cannot be undone.")
+        return [said, *sentences_of_gaps(others)]
     tables = dict.fromkeys(str(gap.get("table", "")) for gap in found)
     named = [table for table in tables if table][:MOST_TABLES]
     if not gaps:

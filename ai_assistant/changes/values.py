@@ -29,6 +29,7 @@ class FieldChange:
     `attname` and `raw` are the column and its new value, to be compared with the image
     of the row after the change; None without a row, or if only the text is known.
     `held` is the digest of a value that is not stored itself, to be compared instead.
+    `is_place`: the package of a tree keeps there, unasked, where the object stands.
     """
 
     name: str
@@ -38,6 +39,7 @@ class FieldChange:
     attname: str = ""
     raw: Any = None  # JSON, as changes.capture.images makes it
     held: str = ""
+    is_place: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +152,20 @@ def model_name(name: str, *, plural: bool = False) -> str:
 def columns(model: Any) -> list[Any]:
     """Return the fields with a column in the model's own table."""
     return [field for field in meta(model).local_concrete_fields if field.column]
+
+
+@cache
+def currency_field(field: Any) -> Any:
+    """
+    Return the column with the currency of an amount, which forms show with it.
+
+    As django-money has one, which is in no form by itself. None if there is none.
+    """
+    for other in meta(field.model).concrete_fields:
+        amount = getattr(other, "price_field", None)
+        if amount is not None and amount.name == field.name:
+            return other
+    return None
 
 
 @cache

@@ -1,6 +1,6 @@
 """The object of a page, loaded as the admin would load it for this user."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
@@ -25,7 +25,9 @@ from ai_assistant.safety.policy.admin_pages import (
     shown_page,
 )
 from ai_assistant.safety.policy.form_limits import (
+    form_language,
     form_limited_fields,
+    form_only_names,
     form_only_values,
     names_value,
 )
@@ -202,6 +204,16 @@ def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
     for name, value in list(only_shown.items())[:room]:
         values[name] = short_value(value, MAX_CHARS)
     return values
+
+
+def text_language(
+    page: SitePage, user: Any, opened: Model, names: Iterable[str]
+) -> str:
+    """Return the code of the language of what the form adds to a model, if it says."""
+    admin, request = admin_of(page, opened), page_request(page, user)
+    if not form_only_names(admin.opts, names):
+        return ""
+    return form_language(admin, request, opened)
 
 
 def admin_of(page: SitePage, opened: Model) -> Any:

@@ -14,6 +14,7 @@ from ai_assistant.context.opened import (
     admin_summary,
     held_permissions,
     inline_names,
+    text_language,
 )
 from ai_assistant.context.page import SitePage, find_page
 from ai_assistant.context.provided import is_withheld
@@ -159,11 +160,13 @@ def object_item(page: SitePage, user: Any, opened: Any) -> ContextItem:
     text = "" if is_withheld(page) else str(opened)[:OBJECT_CHARS]
     fields = admin_summary(page, user, opened)
     kind = opened._meta.label_lower
+    language = text_language(page, user, opened, fields)
     value = {
         "id": opened.pk,
         "text": text,
         **({} if kind == page.model_admin.opts.label_lower else {"model": kind}),
         "fields": fields,
+        **({"language": language} if language else {}),
         **_inlines(page, user, opened, fields),
         "you may": held_permissions(page, user, opened),
     }

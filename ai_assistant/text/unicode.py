@@ -11,6 +11,7 @@ import json
 import math
 import re
 import unicodedata
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -112,7 +113,15 @@ def short_value(value: Any, chars: int) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    return short_text(str(value), chars)
+    return short_text(amount_with_currency(value) or str(value), chars)
+
+
+def amount_with_currency(value: Any) -> str:
+    """Return an amount of money, the same in every language; empty if it is none."""
+    amount = getattr(value, "amount", None)
+    currency = getattr(value, "currency", None)
+    is_money = isinstance(amount, Decimal) and currency is not None
+    return f"{amount} {currency}" if is_money else ""
 
 
 def short_text(text: str, chars: int) -> str:

@@ -16,7 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.exceptions import ModelRetry, NotValid, ToolFailed
 from ai_assistant.text.redaction.redact import redact, redact_json
 from ai_assistant.text.unicode import join_surrogates, whole_json
 from ai_assistant.tools.arguments import is_paged
@@ -78,6 +78,7 @@ async def _paged_later(tool: ToolDefinition, value: Awaitable[Any], page: int) -
     return paginate(tool, await value, page)
 
 
+VALIDATION = "validation"  # error_type of values that the site does not take
 # Types of errors after which a call is denied, and not failed.
 HOOK = "hook"  # error_type of what a hook of the site has refused
 REFUSALS = ("permission", "policy", "rate_limited", "not_here", HOOK)
@@ -142,6 +143,8 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
     """
     text, suggestion, hint, summary = "", "", None, ""
     match error:
+        case NotValid():
+            error_type, summary = VALIDATION, error.sentence
         case ModelRetry():
             error_type, hint = "retry", getattr(error, "schema_hint", None)
             # The text is for the model.
@@ -149,7 +152,7 @@ def from_exception(name: str, error: BaseException) -> ToolResult:
         case ToolFailed():
             error_type, suggestion = "failed", error.suggestion
         case ValidationError():
-            error_type, text = "validation", " ".join(error.messages)
+            error_type, text = VALIDATION, " ".join(error.messages)
         case ObjectDoesNotExist():
             error_type = "not_found"
             summary = _("What the assistant looked for does not exist.")
@@ -179,6 +182,7 @@ def permission_denied_result(name: str) -> ToolResult:
         error=_("You have no permission for “%(name)s”.") % {"name": name},
         error_type="permission",
         suggestion=_("Tell the person; do not try another way."),
+        summary=_("You have no permission for this."),
     )
 
 
@@ -191,6 +195,8 @@ def rate_limited(name: str, opens_at: datetime) -> ToolResult:
         % {"name": name, "time": moment},
         error_type="rate_limited",
         suggestion=_("Go on without it, or tell the person."),
+        summary=_("This was done too often. It is possible again at %(time)s.")
+        % {"time": moment},
         data={"opens_at": opens_at.isoformat()},
     )
 

@@ -86,6 +86,11 @@ def seen(markup):
     return unicodedata.normalize("NFKC", text).translate(FOLDED)
 
 
+def unseen(before, after, note):
+    """Return whether a reader cannot tell two values apart, and is not told to."""
+    return seen(before) == seen(after) and SAID not in note
+
+
 def is_hidden(one):
     if one in IN_PLAIN_TEXT:
         return False
@@ -106,14 +111,16 @@ def page_of(person, run):
     return found.content.decode()
 
 
-def proposal(fields=(), title="Change", text="object"):
+def proposal(fields=(), title="Change", text="object", **more):
     one = ObjectChange(
         kind="change",
         model="testapp.effect",
         object_id="1",
         text=text,
         fields=tuple(
-            FieldChange(name=f"f{n}", label=f"F{n}F", before=before, after=after)
+            FieldChange(
+                name=f"f{n}", label=f"F{n}F", before=before, after=after, **more
+            )
             for n, (before, after) in fields
         ),
     )
@@ -141,20 +148,29 @@ def show(ada, offer, script):
 class TestProposal:
     def test_no_difference_is_hidden(self, show, record_property):
         every = list(enumerate(pairs()))
-        unseen, shown, reached = [], 0, set()
+        missed, shown, reached = [], 0, set()
         for first in range(0, len(every), EACH):
             page = show(proposal(every[first : first + EACH]))
             for number, before, after, note in ROW.findall(page):
                 shown += 1
-                if seen(before) == seen(after) and SAID not in note:
-                    unseen.append(ascii(every[int(number)][1]))
+                if unseen(before, after, note):
+                    missed.append(ascii(every[int(number)][1]))
                 reached |= {*raw(before), *raw(after)}
         record_property(
-            FIGURE, f"hidden differences: {len(unseen)} of {len(every)} not to be seen"
+            FIGURE, f"hidden differences: {len(missed)} of {len(every)} not to be seen"
         )
         assert shown == len(every)
-        assert unseen == []
+        assert missed == []
         assert reached == set()
+
+    def test_none_is_hidden_in_the_place_of_a_tree(self, show):
+        every = list(enumerate(pairs()[:EACH]))
+        page = show(proposal(every, is_place=True))
+        (folded,) = re.findall(r"<summary>Show \d+ values</summary>.*?</details>", page)
+        found = ROW.findall(folded.replace("</dd>", "</td>"))
+
+        assert len(found) == EACH
+        assert [one for one in found if unseen(*one[1:])] == []
 
     @pytest.mark.parametrize("name", ["title", "text"])
     def test_no_name_hides_anything(self, show, name):

@@ -2,6 +2,7 @@ import pytest
 
 from ai_assistant.changes.capture.sql_text import (
     UNCLEAR,
+    assigned_columns,
     insert,
     parse_plain_statement,
     statement_kind,
@@ -117,3 +118,50 @@ class TestInsert:
 )
 def test_table_is_the_first_that_is_named(sql, table):
     assert table_of(sql) == table
+
+
+# As django-mptt closes a gap.
+LAID_OUT = """
+        UPDATE "genre"
+        SET "lft" = CASE
+                WHEN "lft" > %s
+                    THEN "lft" + %s
+                ELSE "lft" END,
+            "rght" = CASE
+                WHEN "rght" > %s
+                    THEN "rght" + %s
+                ELSE "rght" END
+        WHERE "tree_id" = %s
+          AND ("lft" > %s OR "rght" > %s)"""
+
+
+class TestAssigned:
+    @pytest.mark.parametrize(
+        ("sql", "columns"),
+        [
+            (LAID_OUT, {"lft", "rght"}),
+            (f"UPDATE {COLUMNS} WHERE 1 = 1", {"b", "c", "d", "e"}),
+            ('UPDATE "a"\nSET "b  c" = 1', {"b  c"}),
+        ],
+    )
+    def test_assigned_are_those_that_are_set(self, sql, columns):
+        assert assigned_columns(sql) == columns
+
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            f"{LAID_OUT}; {DELETE}",
+            'UPDATE "a" SET "b" = "c"."d" FROM "c"',
+            "UPDATE a SET b = 1",
+            f"WITH x AS (SELECT 1) {LAID_OUT}",
+            DELETE,
+        ],
+    )
+    def test_assigned_are_none_where_it_is_unclear(self, sql):
+        assert assigned_columns(sql) == frozenset()
+
+    def test_assigned_has_no_column_for_several_at_once(self):
+        found = assigned_columns('UPDATE "a" SET ("lft", "x") = (1, 2)')
+
+        assert not {"lft", "x"} & found
+        assert found

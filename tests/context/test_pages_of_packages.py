@@ -7,10 +7,15 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.urls import clear_url_caches, path
 
-from ai_assistant.context.page import find_page
+from ai_assistant.context.page import find_page, page_info
+from ai_assistant.engine.calls.availability import tools_of
+from ai_assistant.engine.lifecycle.scope import RunScope, module_prompt
+from ai_assistant.models.run import Run
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.render.html.transcript.stale import tables_shown
+from tests.context.conftest import seen
 from tests.tools.data.test_own_fields import Settings
+from tests.tools.data.writing import make_stock
 from tests.warehouse.models import Product, Supplier
 
 pytestmark = pytest.mark.django_db
@@ -82,3 +87,38 @@ def test_page_of_what_is_no_model():
     assert found.model_admin is None
     assert found.info.model_name == ""
     assert tables_shown("/admin/warehouse/settings/") == frozenset()
+
+
+def told_on(site, at, user):
+    """Return what a run gets on a page of a site: its module, its tools, the page."""
+    address = f"/{site}/warehouse/{at}"
+    module = module_for(page_info(address))
+    scope = RunScope(Run(page_path=address, module=module.id), user)
+    items = seen(user, address)
+    told = {key: items[key].value for key in ("object", "list", "page") if key in items}
+    return {
+        "module": scope.module.id,
+        "prompt": module_prompt(scope).replace(site, "site"),
+        "tools": [tool.name for tool in tools_of(scope)],
+        "items": str(told).replace(f"/{site}/", "/site/").replace(f"{site}:", "site:"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("at", "module"),
+    [
+        ("supplier/", "admin-list"),
+        ("supplier/add/", "admin-form"),
+        ("supplier/{pk}/change/", "admin-form"),
+        ("supplier/{pk}/history/", "admin-history"),
+    ],
+)
+def test_second_site_gets_what_the_first_gets(user, at, module):
+    at = at.format(pk=make_stock().acme.pk)
+
+    first, second = (told_on(site, at, user) for site in ("admin", "second"))
+
+    assert first == second
+    assert first["module"] == module
+    assert first["prompt"]
+    assert first["items"] != "{}"

@@ -61,23 +61,6 @@ def passed(superuser):
     return through
 
 
-@pytest.mark.parametrize(
-    ("names", "has_panel"),
-    [([], False), (["dashboard:*"], True), (["dashboard:order"], False)],
-)
-def test_page_of_another_admin(superuser, settings, names, has_panel):
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PANEL": {"VIEWS": names}}
-    asked = RequestFactory().get("/dashboard/")
-    asked.user = superuser
-    asked.resolver_match = ResolverMatch(
-        lambda: None, (), {}, url_name="index", namespaces=["dashboard"]
-    )
-
-    response = AssistantMiddleware(lambda _: HttpResponse(PAGE))(asked)
-
-    assert (MARK in response.content) is has_panel
-
-
 class TestInjection:
     @pytest.mark.row("N01")
     def test_panel_comes_first_in_the_body_and_styles_last_in_the_head(self, passed):

@@ -40,6 +40,7 @@ NAMED = re.compile(
     rf"\b(?:INTO|UPDATE|FROM|TABLE|TRUNCATE)\s+(?:ONLY\s+)?({QUOTED}|\w+)", re.I
 )
 IN_QUOTES = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+IN_QUOTES_OR_SPACE = re.compile(rf"{IN_QUOTES.pattern}|\s+")
 UNREADABLE = re.compile(r";|--|/\*|\$\w*\$|[\"'`]")  # a quote is left: it never ends
 # Words that, outside of parentheses, make the plain forms mean something else.
 UNPLAIN = re.compile(r"\b(FROM|ORDER BY|LIMIT|USING|ON CONFLICT|WITH)\b", re.I)
@@ -163,6 +164,21 @@ def _plain(sql: str) -> _Plain | None:
         before_where=before_where,
         assigned=assigned,
     )
+
+
+@kept
+def assigned_columns(sql: str) -> frozenset[str]:
+    """Return the columns that an UPDATE sets, laid out as it may be; none if unclear."""
+    flat = IN_QUOTES_OR_SPACE.sub(lambda one: one[0] if one[0].strip() else " ", sql)
+    flat = flat.strip()
+    start = UPDATE.match(flat)
+    if start is None or not _is_clear(flat):
+        return frozenset()
+    clauses = flat[start.end() :]
+    outer, *_conditions = top_level(clauses).split(" WHERE ")
+    if UNPLAIN.search(outer):
+        return frozenset()
+    return frozenset(_assigned(clauses[: len(outer)]))
 
 
 def insert(sql: str, params: Any) -> Insert | None:

@@ -10,6 +10,7 @@ from ai_assistant.changes.capture.images import all_rows
 from ai_assistant.changes.capture.row_counts import sqlite_total_changes
 from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.capture.sql_text import Insert
+from ai_assistant.changes.trees import PLACES, are_places, is_tree
 from ai_assistant.changes.values import has_one_key, meta, model_of_table
 
 if TYPE_CHECKING:
@@ -184,6 +185,9 @@ class StatementWatcher:
     ) -> None:
         statement = sql_text.parse_plain_statement(watched.sql, params)
         model = watched.model
+        columns = sql_text.assigned_columns(watched.sql) if is_tree(model) else ()
+        if statement is None and are_places(model, columns):
+            watched.problem = PLACES
         if statement is None or meta(model).app_label in ALONG_APPS:
             return
         if meta(model).pk.column in statement.assigned:

@@ -19,6 +19,7 @@ from ai_assistant.changes.capture.images import (
 )
 from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.display import display_value
+from ai_assistant.changes.trees import is_tree
 from ai_assistant.changes.undo.columns import is_generated, is_readable
 from ai_assistant.changes.undo.links import last_links, links_now
 from ai_assistant.changes.undo.lookups import (
@@ -45,7 +46,7 @@ from ai_assistant.changes.undo.values import (
     UndoRow,
 )
 from ai_assistant.changes.values import meta
-from ai_assistant.changes.verify.auto_fields import is_tree, is_volatile
+from ai_assistant.changes.verify.auto_fields import is_volatile
 from ai_assistant.changes.verify.differences import RecordedObject, objects_of
 from ai_assistant.models.change import ChangeSet, FileChange
 from ai_assistant.safety.site_code import value_or

@@ -18,7 +18,6 @@ STANDARD = {
 }
 CLOCKS = (models.DateField, models.TimeField)  # a DateTimeField is a DateField
 SIDES = ("width_field", "height_field")
-TREE_PACKAGES = frozenset({"mptt", "treebeard"})
 HISTORY_APPS = frozenset({"reversion"})
 
 
@@ -65,12 +64,6 @@ def is_side(model: Any) -> bool:
     if options.label_lower in map(str.lower, conf.get("DATA", "WRITTEN_ALONG")):
         return True
     return options.app_label in HISTORY_APPS or hasattr(model, "history_type")
-
-
-def is_tree(model: Any) -> bool:
-    """Return whether a row says where it stands among others, as numbers of all."""
-    bases = (base.__module__.partition(".")[0] for base in model.__mro__)
-    return not TREE_PACKAGES.isdisjoint(bases)
 
 
 def _is_measured(field: Any) -> bool:

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from ai_assistant.changes.capture.images import can_be_found, image_digest, is_blank
 from ai_assistant.changes.capture.recorder import Recorder
 from ai_assistant.changes.capture.row_image import RowImage
-from ai_assistant.changes.display import display_value, row_name
+from ai_assistant.changes.display import display_value, row_name, with_currency
+from ai_assistant.changes.trees import PLACES, is_place
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
     SHOWN,
@@ -126,18 +127,23 @@ def is_unseen(obj: RecordedObject) -> bool:
 
 def gap_texts(recorder: Recorder) -> list[str]:
     """Return a sentence for each table with unrecorded changes."""
-    tables = [
-        table
-        for table in dict.fromkeys(gap["table"] for gap in recorder.gaps)
+    kinds: dict[str, set[str]] = {}
+    for gap in recorder.gaps:
+        kinds.setdefault(gap["table"], set()).add(gap["kind"])
+    return [
+        _gap_text(table) % {"table": _rows_name(table)}
+        if of_table != {PLACES}
+        else _("Other %(names)s get another place in the tree.")
+        % {"names": _rows_name(table)}
+        for table, of_table in kinds.items()
         if (model := model_of_table(table)) is None or not is_side(model)
     ]
-    return [
-        _("Something changes in “%(table)s” that cannot be shown.")
-        % {"table": _rows_name(table)}
-        if table
-        else _("Something changes that cannot be shown.")
-        for table in tables
-    ]
+
+
+def _gap_text(table: str) -> str:
+    if table:
+        return _("Something changes in “%(table)s” that cannot be shown.")
+    return _("Something changes that cannot be shown.")
 
 
 def _rows_name(table: str) -> str:
@@ -159,14 +165,15 @@ def object_shown(obj: RecordedObject) -> Shown:
 
 
 def _fields(obj: RecordedObject) -> Iterator[FieldChange]:
-    before = obj.before or {}
+    before, after = obj.before or {}, obj.after or {}
     for row, change in raw_fields(obj):
         field = meta(row.model).get_field(change.name)
-        old = before.get(field.attname)
+        old = display_value(field, before.get(field.attname), row.alias)
+        new = display_value(field, change.raw, row.alias)
         yield replace(
             change,
-            before=display_value(field, old, row.alias),
-            after=display_value(field, change.raw, row.alias),
+            before=with_currency(old, field, before),
+            after=with_currency(new, field, after),
         )
 
 
@@ -188,12 +195,14 @@ def raw_fields(obj: RecordedObject) -> Iterator[tuple[RowImage, FieldChange]]:
             if is_blank(value, before.get(field.attname)):
                 continue
             label = capfirst(str(field.verbose_name))
-            yield (
-                row,
-                FieldChange(
-                    name=field.name, label=label, attname=field.attname, raw=value
-                ),
+            change = FieldChange(
+                name=field.name,
+                label=label,
+                attname=field.attname,
+                raw=value,
+                is_place=is_place(field),
             )
+            yield row, change
 
 
 def _links(obj: RecordedObject) -> tuple[FieldChange, ...]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.changes.capture.columns import is_sealed
 from ai_assistant.changes.capture.images import is_blank, same_value
+from ai_assistant.changes.trees import is_place
 from ai_assistant.changes.values import (
     Changes,
     FieldChange,
@@ -55,11 +56,11 @@ def check_fields(
         if change is None:
             is_empty = is_blank(before.get(field.attname), after.get(field.attname))
             if is_changed and obj.kind == "update" and not is_empty:
-                other.append(str(field.verbose_name))
+                other.append(_name(field))
         elif may_wait and field.attname not in obj.fields:
             continue
         elif _is_known(field, change) and not _agrees(after.get(field.attname), change):
-            different.append(str(field.verbose_name))
+            different.append(_name(field))
     if other:
         text = _("%(name)s “%(text)s” would have more fields changed: %(fields)s.")
         return UnexpectedDifference(object_sentence(obj, text, other))
@@ -104,10 +105,18 @@ def object_sentence(
 ) -> str:
     """Return `text` with the name of the object, and the fields that differ."""
     labels = fields or [
-        str(field.verbose_name) for field in _fields(obj) if field.attname in obj.fields
+        _name(field) for field in _fields(obj) if field.attname in obj.fields
     ]
-    name = str(meta(obj.row.model).verbose_name)
-    return text % {"name": name, "text": obj.row.text, "fields": ", ".join(labels)}
+    name, named = (
+        str(meta(obj.row.model).verbose_name),
+        ", ".join(dict.fromkeys(labels)),
+    )
+    return text % {"name": name, "text": obj.row.text, "fields": named}
+
+
+def _name(field: Any) -> str:
+    """Return what a field is called; a column that keeps a tree is called by its use."""
+    return _("place in the tree") if is_place(field) else str(field.verbose_name)
 
 
 class Hiding:

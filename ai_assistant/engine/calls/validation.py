@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib.admin.sites import all_sites
-from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import Model
 
 from ai_assistant.changes.capture.images import all_rows, in_batches, is_blank
@@ -15,11 +14,12 @@ from ai_assistant.changes.capture.row_image import RowImage
 from ai_assistant.changes.values import concrete, label, meta, model_of_label
 from ai_assistant.changes.verify.description import shown_objects
 from ai_assistant.changes.verify.differences import RecordedObject
-from ai_assistant.exceptions import ModelRetry, Refused
+from ai_assistant.exceptions import NotValid, Refused
 from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.read_only import ReadOnly
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.tools.data.errors import site_validation
 from ai_assistant.types import RunContext, ToolDefinition
 
 logger = logging.getLogger("ai_assistant")
@@ -29,7 +29,7 @@ OWN = "ai_assistant."
 
 def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -> None:
     """
-    Raise ModelRetry if a written object, or what it belongs to, is not valid.
+    Raise NotValid if a written object, or what it belongs to, is not valid.
 
     The tools of the assistant write through pages, whose forms have cleaned all that
     they show; what a tool of the site writes is cleaned here. Then the module of the
@@ -41,14 +41,12 @@ def check_valid(tool: ToolDefinition, context: RunContext, recorder: Recorder) -
     if is_own and not module.validates:
         return
     stored = [obj for obj in shown_objects(recorder) if obj.kind != "delete"]
-    try:
-        if not is_own:
-            _clean(stored)
-        if module.validates and recorder.rows:
-            for root in _roots(module, context, stored):
+    if not is_own:
+        _clean(stored)
+    if module.validates and recorder.rows:
+        for root in _roots(module, context, stored):
+            with site_validation(type(root)):
                 module.validate(context, root)
-    except ValidationError as error:
-        raise ModelRetry(f"It cannot be saved: {_text(error)}") from error
 
 
 def check_unlocked(locked: ReadOnly | None, rows: Iterable[RowImage]) -> None:
@@ -77,8 +75,9 @@ def _clean(objects: Sequence[RecordedObject]) -> None:
     """Clean the objects that have pages in the admin, as these would."""
     for obj, instance in _instances(objects):
         try:
-            instance.full_clean(exclude=_kept(obj, instance))
-        except ValidationError:
+            with site_validation(type(instance)):
+                instance.full_clean(exclude=_kept(obj, instance))
+        except NotValid:
             raise
         except Exception:  # it may need what only its form sets
             logger.exception("%r could not be cleaned", obj.row.key)
@@ -127,15 +126,3 @@ def _roots(
         pks = [pk for pk in pks if pk != root.pk]
     for batch in in_batches(model._base_manager.all(), dict.fromkeys(pks)):
         yield from batch
-
-
-def _text(error: ValidationError) -> str:
-    if not hasattr(error, "error_dict"):
-        return " ".join(error.messages)
-    return " ".join(
-        f"{_label(name)}{' '.join(texts)}" for name, texts in error.message_dict.items()
-    )
-
-
-def _label(name: str) -> str:
-    return "" if name == NON_FIELD_ERRORS else f"{name}: "

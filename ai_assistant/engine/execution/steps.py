@@ -347,6 +347,7 @@ def _problem(
             error=_("This site does not allow “%(name)s”.") % {"name": call.name},
             error_type="policy",
             suggestion=verdict.reason,
+            summary=_("This site does not allow this."),
         )
     is_closed = offer is not None and offer.read_only is not None
     is_locked = is_closed and tool.declared_effect and tool.effect in WRITING

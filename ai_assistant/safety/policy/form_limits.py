@@ -10,6 +10,7 @@ from copy import copy
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.admin.widgets import (
     ForeignKeyRawIdWidget,
@@ -85,7 +86,7 @@ def form_only_values(
     As translated texts, or a tick of the form itself. No secrets, files or relations.
     """
     shown = flatten_fieldsets(model_admin.get_fieldsets(request, obj))
-    names = [name for name in shown if _is_form_only(model_admin.opts, name)]
+    names = form_only_names(model_admin.opts, shown)
     if not names or not model_admin.has_change_permission(request, obj):
         return {}
     form = value_or(
@@ -95,6 +96,18 @@ def form_only_values(
         model_admin,
     )
     return {} if form is None else values_of_form(form, names)
+
+
+def form_language(model_admin: Any, request: HttpRequest, obj: Model) -> str:
+    """Return the code of the language whose texts the page of `obj` shows, if it says."""
+    form_class = value_or(None, lambda: admin_form_class(model_admin, request, obj))
+    return language_code(form_class)
+
+
+def language_code(form: Any) -> str:
+    """Return the code of the language in which a form shows texts, if it has one."""
+    code = getattr(form, "language_code", "")  # that of django-parler does
+    return code if code in dict(settings.LANGUAGES) else ""
 
 
 def values_of_form(form: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -113,7 +126,12 @@ def plain_value(form: Any, name: str) -> Any:
     return mask_secrets(value if is_plain else str(value))
 
 
-def _is_form_only(options: Any, name: str) -> bool:
+def form_only_names(options: Any, names: Iterable[Any]) -> list[str]:
+    """Return those of the names that a page shows which the model does not have."""
+    return [name for name in names if _is_form_only(options, name)]
+
+
+def _is_form_only(options: Any, name: Any) -> bool:
     try:
         options.get_field(name)
     except FieldDoesNotExist:

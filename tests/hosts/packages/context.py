@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.test import Client, RequestFactory
 from django.utils.translation import override
 
-from ai_assistant import RunContext
+from ai_assistant import Changes, RunContext
 from ai_assistant.context.page import page_info
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.intake.values import SentPage, Submission
@@ -47,6 +47,11 @@ def items_on(page: str, client: Client, user: Any) -> dict[str, ContextItem]:
     context = context_on(page, client, user, key=page)
     run = Run.objects.get(pk=context.run_id)
     return {item.id: item for item in RunScope(run, user).items}
+
+
+def texts_of(card: Changes) -> dict[str, tuple[str, str]]:
+    """Return the fields of the first object of a card: before and after, by name."""
+    return {one.name: (one.before, one.after) for one in card.objects[0].fields}
 
 
 def use(context: RunContext, name: str, **arguments: Any) -> Any:

@@ -1,12 +1,15 @@
 """The rows of inlines are changed as on the page of their parent."""
 
 import pytest
+from django import forms
+from django.contrib import admin
 
 from ai_assistant import ModelRetry
 from tests.library.models import Vault
-from tests.tools.data.reading import staff
+from tests.tools.data.pages import served
+from tests.tools.data.reading import call, staff
 from tests.tools.data.writing import columns, use
-from tests.warehouse.models import Part, Remark
+from tests.warehouse.models import Part, Product, Remark
 
 MODEL = "warehouse.product"
 
@@ -138,3 +141,51 @@ class TestKept:
             )
 
         assert list(Vault.objects.values()) == before
+
+
+class LabelledPart(forms.ModelForm):
+    """Shows what the model does not have, as the texts of a language are."""
+
+    caption = forms.CharField(max_length=50, help_text="Printed on it.")
+    access_token = forms.CharField(required=False)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.initial["caption"] = f"Caption of {self.instance.code}"
+        self.initial["access_token"] = "canary-token"
+
+
+class LabelledInline(admin.TabularInline):
+    model, form, extra = Part, LabelledPart, 0
+
+
+class LabelledAdmin(admin.ModelAdmin):
+    fields = ("name", "sku", "supplier")
+    inlines = (LabelledInline,)
+
+
+class TestFieldsOfTheFormAlone:
+    @pytest.fixture(autouse=True)
+    def _served(self, settings, stock):
+        with served(settings, Product, LabelledAdmin):
+            yield
+
+    def test_described(self, boss):
+        (told,) = call("describe_model", boss, model=MODEL)["inlines"]
+        fields = {one["name"]: one for one in told["fields"]}
+
+        assert fields["caption"]["help"] == "Printed on it."
+        assert fields["caption"]["required"] is True
+        assert "access_token" not in fields
+
+    def test_read(self, boss, stock):
+        (rows,) = call("get_object", boss, model=MODEL, id=stock.lamp.pk)["inlines"]
+
+        assert rows["rows"][0]["fields"]["caption"] == "Caption of P-1"
+        assert "canary" not in str(rows)
+
+    def test_not_read_by_who_may_only_look(self, stock):
+        nora = staff("nora", "view_product", "view_part")
+        (rows,) = call("get_object", nora, model=MODEL, id=stock.lamp.pk)["inlines"]
+
+        assert "caption" not in rows["rows"][0]["fields"]

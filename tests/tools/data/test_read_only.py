@@ -1,21 +1,26 @@
 """What the site declares read-only is read by the data tools, and never written."""
 
 import pytest
+from django.contrib import admin
 
 from ai_assistant import ModelRetry, ToolFailed
+from tests.tools.data.pages import served
 from tests.tools.data.reading import context_of
 from tests.tools.data.writing import columns, preview, use
-from tests.warehouse.models import Part, Product
+from tests.warehouse.admin import PartInline
+from tests.warehouse.models import Mark, Part, Product
 
 MODEL = "warehouse.product"
 
 
-@pytest.fixture(params=["setting", "attribute"])
+@pytest.fixture(params=["setting", "model", "admin"])
 def read_only(request, settings, monkeypatch):
     def declare(model, *fields):
-        if request.param == "attribute":
-            said = list(fields) or True
-            monkeypatch.setattr(model, "assistant_read_only", said, raising=False)
+        if request.param != "setting":
+            said, own = list(fields) or True, admin.site._registry.get(model)
+            admin_class = PartInline if own is None else type(own)
+            of = model if request.param == "model" else admin_class
+            monkeypatch.setattr(of, "assistant_read_only", said, raising=False)
             return
         label = model._meta.label
         names = [f"{label}.{name}" for name in fields] or [label]
@@ -74,6 +79,62 @@ def test_rows_of_an_inline_and_what_goes_along(boss, stock, read_only):
         )
     with pytest.raises(ToolFailed, match="kept from the assistant: parts"):
         preview("delete_objects", boss, model=MODEL, ids=[stock.lamp.pk])
+
+
+def test_field_of_a_row(boss, stock, read_only):
+    read_only(Part, "count")
+    given = {"model": MODEL, "id": stock.lamp.pk, "values": {}}
+    rows = {"parts": [{"id": stock.part.pk, "count": 5}]}
+
+    with pytest.raises(ModelRetry, match="'count' of part cannot be given"):
+        use("change_object", boss, **given, inlines=rows)
+    assert use(
+        *("change_object", boss),
+        **given,
+        inlines={"parts": [{"id": stock.part.pk, "code": "P-2"}]},
+    ).ok
+    stock.part.refresh_from_db()
+    assert (stock.part.code, stock.part.count) == ("P-2", 3)
+
+
+class LinkInline(admin.TabularInline):
+    model = Product.marks.through
+    extra = 0
+
+
+class LinkingAdmin(admin.ModelAdmin):
+    fields = ("name", "sku", "supplier")
+    inlines = (LinkInline,)
+
+
+def test_links_as_rows_of_an_inline(settings, boss, stock, read_only):
+    rows = {"Product_marks": [{"mark": stock.marks[2].pk}]}
+    given = {"model": MODEL, "id": stock.lamp.pk, "values": {}, "inlines": rows}
+
+    with served(settings, Product, LinkingAdmin):
+        assert use("change_object", boss, **given).ok
+        read_only(Product, "marks")
+        with pytest.raises(ModelRetry, match="is kept from the assistant"):
+            use("change_object", boss, **given)
+
+
+@pytest.mark.parametrize(("field", "linked"), [("backup", "bolt"), ("marks", "mark")])
+def test_field_that_a_deletion_would_empty(boss, stock, read_only, field, linked):
+    read_only(Product, field)
+    target = stock.marks[0] if linked == "mark" else stock.bolt
+    given = {"model": target._meta.label_lower, "ids": [target.pk]}
+
+    with pytest.raises(ToolFailed, match="kept from the assistant: products"):
+        preview("delete_objects", boss, **given)
+    with pytest.raises(ToolFailed, match="kept from the assistant: products"):
+        use("delete_objects", boss, **given)
+    assert type(target).objects.filter(pk=target.pk).exists()
+
+
+def test_deletion_that_empties_another_field(boss, stock, read_only):
+    read_only(Product, "status")
+
+    assert use("delete_objects", boss, model=Mark._meta.label_lower, ids=[1]).ok
 
 
 def test_reading(boss, stock, read_only):

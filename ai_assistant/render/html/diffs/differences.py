@@ -40,7 +40,7 @@ def difference_entry(changes: Changes, at: str = "") -> Entry:
         for number, one in enumerate(changes.objects)
     ]
     tell_apart(objects)
-    columns = _columns(changes.objects)
+    columns = _columns(objects)
     # Of several models only the rows of the call's own can be chosen.
     row_ids = [changes.row_id(one) for one in changes.objects]
     targets = [one is not None for one in row_ids]
@@ -74,6 +74,7 @@ def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry
     fields = [field_entry(one, change.kind, among, model) for one in change.fields]
     for number, one in enumerate(fields):
         one["at"] = f"{at}&field={number}" if at else ""
+    places = [one.is_place for one in change.fields]
     return {
         "kind": change.kind,
         "word": _word(change.kind),
@@ -83,7 +84,24 @@ def object_entry(change: ObjectChange, *, among: int = 1, at: str = "") -> Entry
         "text": mark_hidden_characters(change.text)
         or mark_hidden_characters(_numbered(change)),
         "number": "",
-        "fields": fields,
+        "fields": with_places_folded(fields, places),
+    }
+
+
+def with_places_folded(fields: list[Entry], places: Sequence[bool]) -> list[Entry]:
+    """Return the drawn fields, those that keep the place in a tree as the last one."""
+    pairs = list(zip(fields, places, strict=True))
+    folded = [one for one, is_place in pairs if is_place]
+    shown = [one for one, is_place in pairs if not is_place]
+    return [*shown, _place_entry(folded)] if folded else shown
+
+
+def _place_entry(folded: list[Entry]) -> Entry:
+    summary = ngettext("Show %(count)d value", "Show %(count)d values", len(folded))
+    return {
+        "label": mark_hidden_characters(_("Place in the tree")),
+        "summary": summary % {"count": len(folded)},
+        "folded": folded,
     }
 
 
@@ -224,18 +242,14 @@ def _numbered(change: ObjectChange) -> str:
     return f"#{change.object_id}" if has_id else ""
 
 
-def _columns(objects: Sequence[ObjectChange]) -> list[SafeString]:
+def _columns(objects: Sequence[Entry]) -> list[SafeString]:
     """Return the labels that all objects share, if they are few enough."""
-    named = {tuple(field.label for field in one.fields) for one in objects}
-    kinds = {(one.kind, one.model) for one in objects}
+    named = {tuple(field["label"] for field in one["fields"]) for one in objects}
+    kinds = {(one["kind"], one["label"]) for one in objects}
     if len(named) != 1 or len(kinds) != 1:
         return []
     (labels,) = named
-    return (
-        [mark_hidden_characters(label) for label in labels]
-        if len(labels) <= MOST_COLUMNS
-        else []
-    )
+    return list(labels) if len(labels) <= MOST_COLUMNS else []
 
 
 def _word(kind: str) -> str:

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ai_assistant.changes.capture.columns import is_sealed
-from ai_assistant.changes.display import display_value
+from ai_assistant.changes.display import display_value, with_currency
+from ai_assistant.changes.trees import is_place
 from ai_assistant.changes.values import (
     CHANGE_KINDS,
     FieldChange,
@@ -122,12 +123,15 @@ def _fields(row: RowChange, model: Any, names: RelatedNames) -> Iterable[FieldCh
     if row.kind in LINKS:
         fields = [one for one in model._meta.concrete_fields if one.is_relation]
     for field in fields:
+        old = value_text(field, before.get(field.attname), names)
+        new = value_text(field, after.get(field.attname), names)
         yield FieldChange(
             name=field.name,
             label=capfirst(str(field.verbose_name)),
-            before=value_text(field, before.get(field.attname), names),
-            after=value_text(field, after.get(field.attname), names),
+            before=with_currency(old, field, before),
+            after=with_currency(new, field, after),
             raw=after.get(field.attname) if field.is_relation else None,
+            is_place=is_place(field),
         )
 
 
@@ -169,7 +173,10 @@ def _said(one: ObjectChange) -> str:
         return _("%(object)s: added") % {"object": name}
     if one.kind == "delete":
         return _("%(object)s: deleted") % {"object": name}
-    fields = [one for one in one.fields if one.before != one.after]
+    changed = [one for one in one.fields if one.before != one.after]
+    fields = [one for one in changed if not one.is_place]
+    if changed and not fields:
+        return f"{name}: {_('place in the tree')}"
     short = [
         one for one in fields if max(len(one.before), len(one.after)) <= VALUE_CHARS
     ]

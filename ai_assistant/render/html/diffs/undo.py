@@ -9,10 +9,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ai_assistant.changes.display import sentences_of_gaps
+from ai_assistant.changes.trees import is_place
 from ai_assistant.changes.undo.groups import PIECE_ROWS
-from ai_assistant.changes.undo.values import Outcome, UndoField, UndoPlan, UndoRow
-from ai_assistant.changes.values import FieldChange, model_name
-from ai_assistant.render.html.diffs.differences import Entry, field_entry, tell_apart
+from ai_assistant.changes.undo.values import (
+    DOES,
+    Outcome,
+    UndoField,
+    UndoPlan,
+    UndoRow,
+)
+from ai_assistant.changes.values import FieldChange, model_name, model_of_label
+from ai_assistant.render.html.diffs.differences import (
+    Entry,
+    field_entry,
+    tell_apart,
+    with_places_folded,
+)
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 
 MOST_SHOWN = 200
@@ -107,13 +119,24 @@ def _row(row: UndoRow, among: int) -> Entry:
         "word": _word(row),
         "reason": row.reason,
         "chooses": row.does_something or row.can_overrule,
-        "fields": [_field(one, among) for one in fields],
+        "fields": with_places_folded(
+            [_field(one, among) for one in fields],
+            [_is_place(row, one) for one in fields],
+        ),
         "is_conflict": row.outcome in (Outcome.CONFLICT, Outcome.GONE),
         "can_overrule": row.can_overrule,
         "since": _since(row),
         "keeps": _keeps(row),
         "overrules": _overrules(row),
     }
+
+
+def _is_place(row: UndoRow, field: UndoField) -> bool:
+    """Return whether a field only says where the object stands in a tree, and goes back."""
+    model = model_of_label(row.model)
+    if model is None or field.outcome not in DOES:
+        return False
+    return is_place(model._meta.get_field(field.name))
 
 
 def _field(field: UndoField, among: int) -> Entry:

@@ -10,12 +10,14 @@ from django.db.models.constants import LOOKUP_SEP
 from django.utils import timezone
 from django.utils.inspect import func_supports_parameter
 
+from ai_assistant.changes.values import currency_field
 from ai_assistant.exceptions import ModelRetry, ToolFailed
 from ai_assistant.text.unicode import join_surrogates
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import (
     changelist_rows,
     decides_by_object,
+    is_open_field,
     limits_list,
     model_fields,
     opens_list,
@@ -186,7 +188,9 @@ def _beyond(
 
 def _visible_field(access: AdminAccess, part: str) -> Any:
     """Return the field of that name, if the admin of its model shows it."""
-    for model_field in model_fields(access):
+    visible = model_fields(access)
+    currencies = filter(None, map(currency_field, visible))
+    for model_field in (*visible, *filter(is_open_field, currencies)):
         if part in (model_field.name, model_field.attname):
             return model_field
     key = access.options.pk

@@ -219,7 +219,7 @@ def is_closed(model: type[Any]) -> bool:
         or sensitive.is_sensitive_model(model)
         or sensitive.is_sensitive_field(model._meta.pk)
         or sensitive.is_opted_out(model)
-        or any(map(sensitive.is_sensitive_field, _links(model)))
+        or any(map(sensitive.is_sensitive_field, links_of(model)))
         or any(issubclass(key.related_model, Permission) for key in closed_keys(model))
     )
 
@@ -251,6 +251,18 @@ def closed_keys(model: type[Model]) -> Iterator[Any]:
             yield field
 
 
+def links_of(model: type[Model]) -> Iterator[Any]:
+    """Yield the many-to-many fields whose links are the rows of this table."""
+    options = model._meta
+    tables = {parent._meta.db_table for parent in (model, *options.all_parents)}
+    for field in options.get_fields(include_hidden=True):
+        related: Any = field.related_model if isinstance(field, ForeignKey) else None
+        if isinstance(related, type):
+            for relation in related._meta.many_to_many:  # type: ignore[attr-defined]
+                if relation.remote_field.through._meta.db_table in tables:
+                    yield relation
+
+
 def check_distinguishable(model: type[Model]) -> None:
     """Raise ToolFailed if rows are ambiguous without fields that no tool shows."""
     if keys := list(closed_keys(model)):
@@ -276,18 +288,6 @@ def check_writable(access: AdminAccess) -> None:
             % {"names": access.options.verbose_name_plural},
             suggestion=_("Use a tool that is made for it, or tell the person."),
         )
-
-
-def _links(model: type[Model]) -> Iterator[Any]:
-    """Yield the many-to-many fields whose links are the rows of this table."""
-    options = model._meta
-    tables = {parent._meta.db_table for parent in (model, *options.all_parents)}
-    for field in options.get_fields(include_hidden=True):
-        related: Any = field.related_model if isinstance(field, ForeignKey) else None
-        if isinstance(related, type):
-            for relation in related._meta.many_to_many:  # type: ignore[attr-defined]
-                if relation.remote_field.through._meta.db_table in tables:
-                    yield relation
 
 
 def _first(

@@ -26,6 +26,7 @@ from ai_assistant.safety.policy.admin_pages import (
 from ai_assistant.safety.policy.form_limits import (
     Limits,
     form_limited_fields,
+    form_only_names,
     may_limit,
 )
 from ai_assistant.safety.policy.sensitive import is_sensitive_field
@@ -340,14 +341,19 @@ def is_forward_field(field: Any) -> bool:
 
 
 def inline_fields(
-    inline: Any, access: AdminAccess, obj: Model, formset: Any
-) -> list[Any]:
-    """Return the fields that an inline shows on the page of `obj`."""
-    names = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
+    inline: Any, access: AdminAccess, obj: Model | None, formset: Any
+) -> tuple[list[Any], list[str]]:
+    """
+    Return what an inline shows on the page of `obj`, or of a new object.
+
+    The fields of its model, and the names of what only its form has.
+    """
+    shown = flatten_fieldsets(inline.get_fieldsets(access.request, obj))
     hidden = set(inline.get_exclude(access.request, obj) or ())
     if link := getattr(formset, "fk", None):  # to the object itself
         hidden.add(link.name)
-    return _open_fields(inline.opts, [name for name in names if name not in hidden])
+    names = [name for name in shown if name not in hidden]
+    return _open_fields(inline.opts, names), form_only_names(inline.opts, names)
 
 
 def _form_names(access: AdminAccess, obj: Model | None) -> list[str]:

@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.admin.utils import flatten_fieldsets
-from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from ai_assistant.changes.values import currency_field
 from ai_assistant.safety.policy import sensitive
-from ai_assistant.safety.policy.form_limits import Limits, form_limited_fields
+from ai_assistant.safety.policy.form_limits import (
+    Limits,
+    form_limited_fields,
+    form_only_names,
+)
 from ai_assistant.safety.policy.nested_inlines import MOST_LEVELS
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import (
@@ -30,14 +34,11 @@ from ai_assistant.tools.data.access.model_admin import (
 from ai_assistant.tools.data.access.visibility import (
     added_fields,
     inline_fields,
+    is_open_field,
     model_fields,
 )
 from ai_assistant.tools.data.arguments import data_tool
-from ai_assistant.tools.data.reading.inlines import (
-    Pairs,
-    open_inlines,
-    open_nested,
-)
+from ai_assistant.tools.data.reading.inlines import open_inlines, open_nested
 from ai_assistant.tools.summary import model_words
 from ai_assistant.types import JSON, RunContext
 
@@ -86,7 +87,10 @@ def describe_model(context: RunContext, model: str) -> dict[str, JSON]:
         "model": access.label,
         "name": str(access.options.verbose_name),
         "may": may,
-        "fields": [*_fields(access, form), *_form_only_fields(access, names, form)],
+        "fields": [
+            *_fields(access, form),
+            *_form_only_fields(access.model, names, form.fields if form else {}),
+        ],
         "child_models": _child_models(access) if "add" in may else [],
         "search": bool(access.model_admin.get_search_fields(access.request)),
         "list_filters": {
@@ -134,18 +138,15 @@ def _read_only(model: Any, model_admin: Any, names: Iterable[str]) -> set[str]:
 
 
 def _form_only_fields(
-    access: AdminAccess, names: list[str], form: Any
+    model: Any, names: Iterable[str], inputs: Mapping[str, Any]
 ) -> list[dict[str, JSON]]:
-    """Return the fields that the form shows and the model does not have."""
-    columns = {field.name for field in access.options.get_fields()}
-    inputs = form.fields if form else {}
+    """Return the fields that a form shows and the model does not have."""
     return [
         _form_only_field(name, inputs[name])
-        for name in names
+        for name in form_only_names(model._meta, names)
         if name in inputs
-        and name not in columns
         and not sensitive.is_secret_name(name)
-        and not links_secrets(access.model, inputs[name])
+        and not links_secrets(model, inputs[name])
     ]
 
 
@@ -210,10 +211,17 @@ def _field(
         "choices": choices[:MOST_CHOICES],
         "help": str(field.help_text)[:HELP_CHARS],
         "max_length": field.max_length,
+        "currency": _currency_name(field),
     }
     return {
         key: value for key, value in description.items() if value not in EMPTY_VALUES
     }
+
+
+def _currency_name(field: Any) -> str:
+    """Return by which name rows are filtered by the currency of an amount, if it has one."""
+    currency = currency_field(field)
+    return currency.name if currency is not None and is_open_field(currency) else ""
 
 
 def _is_required(field: Any, inputs: Mapping[str, Any]) -> bool:
@@ -232,21 +240,26 @@ def _filter_choices(access: AdminAccess, spec: Any) -> list[str]:
 
 
 def _inlines(access: AdminAccess) -> list[dict[str, JSON]]:
-    page, blank = access.at_object(""), access.model()
-    # The code of a site may need more than an empty object.
-    inlines: Pairs = value_or(
+    told = value_or(None, lambda: _inlines_of(access.at_object(""), access.model()))
+    if told is not None:
+        return told
+    # The code of a site, as that of django-parler, may need more than an empty object.
+    return value_or(
         [],
-        lambda: open_inlines(page, blank),
-        "%s does not tell the inlines of an empty object",
+        lambda: _inlines_of(access.at_page("add"), None),
+        "%s does not tell the inlines of a new object",
         access.label,
     )
-    return [_inline(page, *pair, blank) for pair in inlines]
+
+
+def _inlines_of(page: AdminAccess, obj: Any) -> list[dict[str, JSON]]:
+    return [_inline(page, *pair, obj) for pair in open_inlines(page, obj)]
 
 
 def _inline(
-    page: AdminAccess, formset: Any, inline: Any, owner: Model, depth: int = 0
+    page: AdminAccess, formset: Any, inline: Any, owner: Any, depth: int = 0
 ) -> dict[str, JSON]:
-    """Describe an inline of `owner`, an empty object or row, and those in its rows."""
+    """Describe an inline of `owner`, an object or an empty row, and those in its rows."""
     told: dict[str, JSON] = {
         "name": formset.get_default_prefix(),
         "model": inline.opts.label_lower,
@@ -254,7 +267,7 @@ def _inline(
     }
     children: dict[str, JSON] = {}
     for model, (form_class, own) in row_forms(formset, inline).items():
-        fields = _row_fields(page, formset, form_class, own, owner)
+        fields = _row_fields(page, owner, formset, form_class, own)
         if model is inline.model:
             told["fields"] = fields
         elif not is_closed_inline(page.site, own):
@@ -270,15 +283,18 @@ def _inline(
 
 
 def _row_fields(
-    page: AdminAccess, formset: Any, form_class: Any, inline: Any, owner: Model
+    page: AdminAccess, obj: Any, formset: Any, form_class: Any, inline: Any
 ) -> list[JSON]:
-    visible = inline_fields(inline, page, owner, formset)
-    readonly = set(inline.get_readonly_fields(page.request, owner))
+    visible, form_only = inline_fields(inline, page, obj, formset)
+    readonly = set(inline.get_readonly_fields(page.request, obj))
     readonly |= _read_only(inline.model, inline, [field.name for field in visible])
     inputs = form_class.base_fields
     return [
-        _field(field, {}, inputs, is_readonly=field.name in readonly)
-        for field in visible
+        *(
+            _field(field, {}, inputs, is_readonly=field.name in readonly)
+            for field in visible
+        ),
+        *_form_only_fields(inline.model, form_only, inputs),
     ]
 
 

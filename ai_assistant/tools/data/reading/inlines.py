@@ -6,16 +6,22 @@ from typing import Any
 
 from django.db.models import Model, prefetch_related_objects
 
-from ai_assistant.safety.policy.form_limits import Limits, form_limits, may_limit
+from ai_assistant.safety.policy.form_limits import (
+    Limits,
+    form_limits,
+    may_limit,
+    values_of_form,
+)
 from ai_assistant.safety.policy.nested_inlines import (
     MOST_LEVELS,
     nested_formsets,
     nested_inlines,
 )
+from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access.form_classes import row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_inline
 from ai_assistant.tools.data.access.values import object_text, value_of
-from ai_assistant.tools.data.access.visibility import inline_fields
+from ai_assistant.tools.data.access.visibility import form_only_inputs, inline_fields
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.inline_rows import InlineRows, Told, read_rows
 
@@ -156,6 +162,7 @@ class _RowKind:
     form_class: Any
     fields: list[Any]
     limited: list[Any]  # of which the form names not all values
+    form_only: list[str]  # that the model does not have
 
 
 Kinds = dict[Any, _RowKind | None]  # by class; None of one that is closed
@@ -190,7 +197,8 @@ def _kinds(page: AdminAccess, found: InlineRows, *, may_change: bool) -> Kinds:
             continue
         fields = inline_fields(own, page, found.owner, found.formset)
         limited = [field for field in fields if may_change and may_limit(own, field)]
-        kinds[model] = _RowKind(form_class, fields, limited)
+        only = form_only_inputs(own, page, found.owner) if may_change else []
+        kinds[model] = _RowKind(form_class, fields, limited, only)
     return kinds
 
 
@@ -213,15 +221,24 @@ def _told(found: InlineRows, kinds: Kinds) -> Told:
 
 def _told_row(row: Model, inline: Any, kind: _RowKind | None) -> Told:
     limits: Limits = {}
-    if kind is not None and kind.limited:
-        limits = form_limits(kind.form_class(instance=copy(row)), kind.limited)
+    only_shown: dict[str, Any] = {}
+    if kind is not None and (kind.limited or kind.form_only):
+        form = kind.form_class(instance=copy(row))
+        limits = form_limits(form, kind.limited)
+        only_shown = values_of_form(form, kind.form_only)
     is_other = type(row)._meta.concrete_model is not inline.opts.concrete_model
     return {
         "id": row.pk,
         **({"model": row._meta.label_lower} if is_other else {}),
         **({"text": object_text(row)} if kind else {}),
         "fields": {
-            field.name: value_of(field, row, INLINE_CHARS, limits)
-            for field in (kind.fields if kind else ())
+            **{
+                field.name: value_of(field, row, INLINE_CHARS, limits)
+                for field in (kind.fields if kind else ())
+            },
+            **{
+                name: short_value(value, INLINE_CHARS)
+                for name, value in only_shown.items()
+            },
         },
     }

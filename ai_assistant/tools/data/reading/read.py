@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from ai_assistant.safety.policy.form_limits import form_only_values
+from ai_assistant.safety.policy.form_limits import form_language, form_only_values
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
@@ -91,6 +91,8 @@ def get_object(
             and getattr(page.model_admin, f"has_{name}_permission")(page.request, obj)
         ],
     }
+    if only_shown and (code := form_language(page.model_admin, page.request, obj)):
+        result["language"] = code
     if not fields and (inlines := inlines_of(page, obj)):
         result["inlines"] = inlines
     return result

@@ -1,7 +1,7 @@
 """The tool that deletes objects, as the admin does, with all that depends on them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib.admin.utils import NestedObjects, model_ngettext
@@ -19,6 +19,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     find_access,
     is_closed_on,
+    links_of,
 )
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.arguments import Ids, chosen_rows, data_tool
@@ -58,18 +59,29 @@ class Cascade:
 
     def updated(self) -> dict[type[Model], list[Model]]:
         """Return the rows that stay but lose their link, by model."""
+        updated: dict[type[Model], dict[Any, Model]] = defaultdict(dict)
+        for field, row in self._emptied():
+            updated[field.model][row.pk] = row
+        return {model: list(rows.values()) for model, rows in updated.items()}
+
+    def emptied(self) -> list[Any]:
+        """Return the fields of rows that stay in which a link is lost."""
+        fields = [field for field, _row in self._emptied()]
+        fields += [field for model in self.deleted() for field in links_of(model)]
+        return list(dict.fromkeys(fields))
+
+    def _emptied(self) -> Iterator[tuple[Any, Model]]:
+        """Yield the keys that are set to NULL or to a default, with their rows."""
         deleted = {
             (model, row.pk)
             for model, rows in self.collector.model_objs.items()
             for row in rows
         }
-        updated: dict[type[Model], dict[Any, Model]] = defaultdict(dict)
         for (field, _value), batches in self.collector.field_updates.items():
             for batch in batches:
                 for row in batch if isinstance(batch, Iterable) else [batch]:
                     if (type(row), row.pk) not in deleted:
-                        updated[field.model][row.pk] = row
-        return {model: list(rows.values()) for model, rows in updated.items()}
+                        yield field, row
 
     def related(self) -> tuple[Related, ...]:
         """Return these rows as the card shows them, by model."""
@@ -100,13 +112,31 @@ class Cascade:
         for model in [*self.deleted(), *self.updated()]:
             if model._meta.auto_created in own_models:
                 continue  # links of the objects themselves
-            is_kept = is_read_only(model, access.site._registry.get(model))
-            if is_kept or is_closed_on(access.site, model):
-                raise ToolFailed(
-                    _("It goes with rows that are kept from the assistant: %(names)s.")
-                    % {"names": model._meta.verbose_name_plural},
-                    suggestion=_("Tell the person to do it on the page of the object."),
-                )
+            if is_closed_on(access.site, model) or self._is_kept(access, model):
+                raise _kept(model)
+        for field in self.emptied():
+            is_own = field.many_to_many and issubclass(access.model, field.model)
+            if not is_own and self._is_kept(access, field.model, field.name):
+                raise _kept(field.model)
+
+    def _is_kept(
+        self, access: AdminAccess, model: type[Model], field: str = ""
+    ) -> bool:
+        """Return whether the site declares rows that go along read-only, or a field."""
+        inlines = access.model_admin.get_inlines(access.request, self.objects[0])
+        admins = [one for one in inlines if one.model is model]
+        return any(
+            is_read_only(model, own, field)
+            for own in (access.site._registry.get(model), *admins)
+        )
+
+
+def _kept(model: type[Model]) -> ToolFailed:
+    return ToolFailed(
+        _("It goes with rows that are kept from the assistant: %(names)s.")
+        % {"names": model._meta.verbose_name_plural},
+        suggestion=_("Tell the person to do it on the page of the object."),
+    )
 
 
 def preview_delete(context: RunContext, model: str, ids: Ids) -> Changes:

@@ -10,6 +10,7 @@ from django.utils.text import capfirst
 from ai_assistant.changes.capture.columns import raw
 from ai_assistant.changes.capture.images import is_blank, same_value
 from ai_assistant.changes.display import plain_text
+from ai_assistant.changes.trees import is_place
 from ai_assistant.changes.values import SHOWN, ChangeKind, FieldChange, ObjectChange
 from ai_assistant.changes.verify.auto_fields import is_drawn
 from ai_assistant.safety.policy.form_limits import (
@@ -169,6 +170,7 @@ def _column_change(
         after=shown_value(field, after) if with_texts else "",
         attname=field.attname if is_expected else "",
         raw=new if is_expected else None,
+        is_place=field.name not in form.fields and is_place(field),
     )
 
 

@@ -13,16 +13,17 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from ai_assistant.models.raw_sql import is_plain, row_by_key
+from ai_assistant.safety.policy.form_limits import language_code
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.values import object_name
 from ai_assistant.tools.data.reading.version import object_version
 from ai_assistant.tools.data.writing.submission import FormSubmission
+from ai_assistant.tools.result import VALIDATION
 from ai_assistant.types import JSON, ToolResult
 
 MOST_FIELDS = 3
 OBJECT_CHARS = 80
 MOST_VERSIONS = 50  # of objects in one result
-VALIDATION = "validation"
 NOT_OFFERED = {"invalid_choice", "invalid_pk_value"}  # their texts name the value
 
 
@@ -63,11 +64,10 @@ def with_language(title: str, submitted: FormSubmission) -> str:
     """
     names = dict(settings.LANGUAGES)
     forms = (submitted.form, *submitted.formsets)
-    codes = (getattr(form, "language_code", None) for form in forms)
-    named = next((str(names[code]) for code in codes if code in names), "")
-    if not named or len(names) == 1:
+    code = next(filter(None, map(language_code, forms)), "")
+    if not code or len(names) == 1:
         return title
-    return f"{title} ({_(named)})"
+    return f"{title} ({_(str(names[code]))})"
 
 
 def one_written(access: AdminAccess, saved: Model, message: str) -> ToolResult:

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.options import ModelAdmin
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import ValidationError
 from django.db import router
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, QueryDict
@@ -18,12 +17,12 @@ from django.utils.translation import override
 
 from ai_assistant.changes.capture import recorder
 from ai_assistant.changes.values import concrete
-from ai_assistant.exceptions import ModelRetry, ToolFailed
+from ai_assistant.exceptions import ToolFailed
 from ai_assistant.tools.adapters.request import page_closed
 from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.access.visibility import changelist_rows, limits_list
-from ai_assistant.tools.data.errors import wrong_values
+from ai_assistant.tools.data.errors import site_validation, wrong_values
 from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
 from ai_assistant.tools.data.writing.page_post import Formsets, PagePost
@@ -39,14 +38,12 @@ def save_row(context: RunContext, submitted: FormSubmission) -> Model:
     Save a valid form of a row and return its object, with an entry in its history.
 
     The methods of the ModelAdmin are called as by its list, where that edits rows.
-    Raise ModelRetry if its code rejects a value only now.
+    Raise NotValid if its code rejects a value only now.
     """
-    try:
+    with site_validation(submitted.access.model):
         return through_site(
             submitted.access.request, lambda: _save_row(context, submitted)
         )
-    except ValidationError as error:
-        raise _rejected(error) from error
 
 
 def _save_row(context: RunContext, submitted: FormSubmission) -> Model:
@@ -73,7 +70,7 @@ def save_page(
 
     `check` is called with the page's own forms, which are valid, before it saves. The
     result of a page that refuses the values, or would change nothing, is returned.
-    Raise ModelRetry if its code rejects a value only as it saves.
+    Raise NotValid if its code rejects a value only as it saves.
     """
     if not submitted.can_watch:
         return _save_unwatched(context, submitted, check)
@@ -92,11 +89,8 @@ def save_page(
         own.log_change = _log_signed(context, own, own.log_change)
 
     page = PagePost(submitted.access, watch)
-    try:
-        with _signing(context, submitted):
-            page.send(may_save)
-    except ValidationError as error:
-        raise _rejected(error) from error
+    with site_validation(submitted.access.model), _signing(context, submitted):
+        page.send(may_save)
     if page.saved is not None:
         return page.saved  # type: ignore[no-any-return]
     submitted.take(*page.forms())
@@ -131,10 +125,6 @@ def _check_written(obj: Model) -> None:
     model = concrete(type(obj))
     if current and not current.knows(model, router.db_for_write(model), obj.pk):
         raise page_closed()
-
-
-def _rejected(error: ValidationError) -> ModelRetry:
-    return ModelRetry(f"It cannot be saved: {' '.join(error.messages)}")
 
 
 def delete_as_admin(

@@ -21,6 +21,7 @@ from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
     check_distinguishable,
     is_closed_inline,
+    links_of,
 )
 from ai_assistant.tools.data.writing.harvest import (
     ID_WORDS,
@@ -331,9 +332,17 @@ class InlineRows:
 
     def _check_open(self, model: type[Model], inline: Any) -> None:
         """Raise ModelRetry or ToolFailed if no tool writes rows of this class there."""
-        if is_closed_inline(self.access.site, inline) or is_read_only(model, inline):
+        is_kept = is_read_only(model, inline) or any(
+            map(self._is_kept, links_of(model))
+        )
+        if is_kept or is_closed_inline(self.access.site, inline):
             raise ModelRetry(f"{_name(inline)!r} is kept from the assistant.")
         check_distinguishable(model)
+
+    def _is_kept(self, field: Any) -> bool:
+        """Return whether the site declares a many-to-many field read-only."""
+        own = self.access.site._registry.get(field.model)
+        return is_read_only(field.model, own, field.name)
 
     def _check(
         self, formset: PageFormset, action: str, *, is_possible: bool = True

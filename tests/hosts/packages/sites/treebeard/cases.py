@@ -21,6 +21,12 @@ CASES = {
         {"links-0-DELETE": "on"},
         more={"inlines": {"links": [{"id": 1, "DELETE": True}]}},
     ),
+    "move": change(
+        TOPIC,
+        2,
+        {"treebeard_position": "right"},
+        {"treebeard_position": "right"},
+    ),
     "bulk": bulk(TOPIC, [1, 2], {"name": "C"}, {"name": "C"}),
     "delete": delete(TOPIC, 2),
 }
