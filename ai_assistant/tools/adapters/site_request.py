@@ -15,6 +15,7 @@ from uuid import UUID
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.cache import caches
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import Error as DatabaseFault
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
@@ -32,8 +33,8 @@ from ai_assistant.tools.adapters.site_middleware import through_middlewares
 logger = logging.getLogger("ai_assistant")
 
 T = TypeVar("T")
-# Said by code of the site, and no fault of it.
-TOLD = (AssistantError, Http404, PermissionDenied, ValidationError)
+# No faults: code of the site says so, or a busy database, which is asked once more.
+TOLD = (AssistantError, Http404, PermissionDenied, ValidationError, DatabaseFault)
 KEY = "assistant"  # of a session that is in no store
 OF_PAGES = "views.decorators.cache."  # keys of Django's cache of whole answers
 

@@ -1,5 +1,6 @@
 """REQUEST_CONTEXT in a run: around the try-out, around the write, and when it fails."""
 
+import sqlite3
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 import pytest
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
 from django.utils.translation import get_language, override
 
 from ai_assistant.changes import stored
@@ -71,6 +73,14 @@ def fail():
 def fail_in_the_write():
     if len(entries) == 2:  # the first is the try-out
         fail()
+
+
+def find_it_busy():
+    """Raise once, in the write, what SQLite says of a database that others write to."""
+    if len(entries) == 2:
+        busy = sqlite3.OperationalError("database is locked")
+        busy.sqlite_errorname = "SQLITE_BUSY"
+        raise OperationalError("database is locked") from busy
 
 
 def deny():
@@ -200,6 +210,13 @@ class TestFailure:
         assert len(entries) == 2
         assert note() == ""
         assert not Mark.objects.filter(name="by the context").exists()
+
+    def test_busy_database_is_tried_again(self, ask, note):
+        acts.append(find_it_busy)
+        played = answer_interrupt(ask(), "approve")
+
+        assert len(entries) == 3
+        assert (played.calls[0].status, note()) == ("complete", "x")
 
     def test_refusal_of_its_own_is_that_of_the_page(self, ask, note):
         acts.append(deny)
