@@ -16,6 +16,7 @@ from ai_assistant.tools.adapters.site_middleware import (
     extended_by,
     is_async_only,
     is_of_browsers,
+    works_at_views,
 )
 
 SETTING = "AI_ASSISTANT['DATA']['MIDDLEWARE']"
@@ -61,6 +62,13 @@ def _named() -> Iterator[CheckMessage]:
                 f"{SETTING} names {path!r}, which is not in MIDDLEWARE: it does not run "
                 "around a write.",
                 "Add it to MIDDLEWARE, or remove it.",
+            )
+        elif works_at_views(middleware):
+            yield problem(
+                "ai_assistant.W139",
+                f"{SETTING} names {path!r}, whose process_view() is not called: what it "
+                "does there is not done around a write.",
+                f"Do it in __call__(), or in {CONTEXT}; or remove it.",
             )
 
 

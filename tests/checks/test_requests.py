@@ -23,6 +23,11 @@ class Extending(Known):
     """As one that a site has made of it."""
 
 
+class AtViews(Known):
+    def process_view(self, request, view, args, kwargs):
+        """It is called for a page."""
+
+
 class OwnSession(SessionMiddleware):
     """As one that a site has made of Django's."""
 
@@ -133,6 +138,17 @@ class TestNamedMiddlewares:
             f"AI_ASSISTANT['DATA']['MIDDLEWARE'] names '{HERE}.Known', which is not in "
             "MIDDLEWARE: it does not run around a write. | Add it to MIDDLEWARE, or "
             "remove it.",
+        )
+
+    def test_one_that_works_at_views(self, named, installed, only):
+        installed("AtViews")
+        named(f"{HERE}.AtViews")
+
+        found, said = only()
+        assert found == "ai_assistant.W139"
+        assert said.startswith(
+            f"AI_ASSISTANT['DATA']['MIDDLEWARE'] names '{HERE}.AtViews', whose "
+            "process_view() is not called: "
         )
 
     def test_one_that_is_async_only(self, named, installed, only):

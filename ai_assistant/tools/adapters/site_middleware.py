@@ -93,6 +93,11 @@ def is_async_only(middleware: Any) -> bool:
     return not getattr(middleware, "sync_capable", True)
 
 
+def works_at_views(middleware: Any) -> bool:
+    """Return whether it does something in `process_view`, which is not called."""
+    return callable(getattr(middleware, "process_view", None))
+
+
 def is_of_browsers(middleware: Any) -> bool:
     """Return whether it makes what the request of a tool has of its own."""
     return isinstance(middleware, type) and issubclass(middleware, OF_BROWSERS)
