@@ -8,6 +8,7 @@ gets what `DATA` names: only what reads who the person is, and nothing that stor
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from copy import copy
 from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -28,6 +29,7 @@ from ai_assistant.safety.identity.session import (
     session_values,
     stamp_of_run,
 )
+from ai_assistant.tools.adapters.commit_hooks import CommitHooks
 
 T = TypeVar("T")
 # Middlewares that say who writes; a site may add more.
@@ -95,14 +97,23 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
     """
     Do `work` as the view of `request`, within what the site puts around a view.
 
-    No middleware sees an exception: as in Django, it would have become a response.
+    No middleware sees an exception: as in Django, it would have become a response. What
+    `work` leaves for after the commit is then done within such a request as well.
     """
     results: list[T] = []
     errors: list[BaseException] = []
+    hooks = CommitHooks()
+
+    def at_commit(hook: Callable[[], object]) -> object:
+        return through_site(copy(request), hook)
 
     def view() -> HttpResponse:
         try:
-            with _without_cached_pages(), _own_context(request):
+            with (
+                hooks.of_view(at_commit),
+                _without_cached_pages(),
+                _own_context(request),
+            ):
                 results.append(work())
         except BaseException as error:  # noqa: BLE001 - raised again below
             errors.append(error)
@@ -111,6 +122,7 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
 
     request.assistant_view = view  # type: ignore[attr-defined]
     _chain(tuple(settings.MIDDLEWARE), _allowed())(request)
+    hooks.call_others()
     if errors:
         raise errors[0]
     if not results:
