@@ -5,7 +5,7 @@ from types import ModuleType
 import pytest
 from django.contrib import admin
 from django.http import HttpResponse
-from django.urls import clear_url_caches, path
+from django.urls import clear_url_caches, path, re_path
 
 from ai_assistant.context.page import find_page
 from ai_assistant.modules.resolve import module_for
@@ -23,11 +23,17 @@ class AddingAdmin(admin.ModelAdmin):
         return [
             path("export/", view(self.export), name=f"{prefix}_export"),
             path("<path:object_id>/old/", view(page), name=f"{prefix}_old_history"),
+            re_path(
+                "^([^/]+)/old/([0-9]+)/$", view(self.revision), name=f"{prefix}_one"
+            ),
             path("", view(self.change_view), {"object_id": "1"}, f"{prefix}_change"),
             *super().get_urls(),
         ]
 
     def export(self, request):
+        return HttpResponse()
+
+    def revision(self, request, object_id, version_id, extra_context=None):
         return HttpResponse()
 
 
@@ -55,6 +61,7 @@ def _sites(settings):
     [
         ("product/export/", "", "", "default"),
         ("product/7/old/", "", "7", "default"),
+        ("product/a_2Fb/old/3/", "", "a/b", "default"),
         ("product/", "change", "1", "admin-form"),
         ("supplier/", "changelist", "", "admin-list"),
         ("supplier/3/history/", "history", "3", "admin-history"),
@@ -68,6 +75,12 @@ def test_page(site, at, action, object_id, module):
     assert (found.info.action, found.info.object_id) == (action, object_id)
     assert found.model_admin.admin_site.name == site
     assert module_for(found.info).id == module
+
+
+def test_arguments_have_the_names_of_the_view():
+    found = find_page("/admin/warehouse/product/7/old/3/")
+
+    assert found.info.arguments == {"object_id": "7", "version_id": "3"}
 
 
 @pytest.mark.parametrize("site", ["admin", "second"])
