@@ -19,6 +19,8 @@ from ai_assistant.types import PageInfo
 ADMIN_ACTIONS = frozenset({"changelist", "add", "change", "delete", "history"})
 ADMIN_PAGES: Mapping[str, str] = {"index": "index", "app_list": "app_list"}
 OWN_PARAMETERS = frozenset({"q", "p", "o", "all", "e"})  # of Django's changelist
+# Of the argument of a view with the key of its object: Django's, and django-guardian's.
+KEY_NAMES = ("object_id", "object_pk")
 MAX_FILTERS = 20
 
 
@@ -142,7 +144,9 @@ def _info(
     action, app_label, model_name = _admin_labels(match, model_admin)
     arguments, object_id = _arguments(match), ""
     if action in ("change", "delete", "history") or (model_name and not action):
-        object_id = unquote(arguments.get("object_id", ""))
+        object_id = unquote(
+            next((arguments[key] for key in KEY_NAMES if key in arguments), "")
+        )
     return PageInfo(
         path=path,
         title=title,

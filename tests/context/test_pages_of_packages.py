@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.urls import clear_url_caches, path, re_path
 
+from ai_assistant.context.opened import admin_summary, opened_object
 from ai_assistant.context.page import find_page
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.render.html.transcript.stale import tables_shown
@@ -32,6 +33,9 @@ class AddingAdmin(admin.ModelAdmin):
 
     def export(self, request):
         return HttpResponse()
+
+    def get_object(self, request, object_id, from_field=None):
+        return super().get_object(request, object_id, from_field)
 
     def revision(self, request, object_id, version_id, extra_context=None):
         return HttpResponse()
@@ -81,6 +85,19 @@ def test_arguments_have_the_names_of_the_view():
     found = find_page("/admin/warehouse/product/7/old/3/")
 
     assert found.info.arguments == {"object_id": "7", "version_id": "3"}
+
+
+@pytest.mark.parametrize("site", ["admin", "second"])
+def test_object_is_shown_as_on_its_form(site, django_user_model):
+    boss = django_user_model.objects.create_superuser("ada")
+    supplier = Supplier.objects.create(name="Acme", code="AC")
+    lamp = Product.objects.create(name="Lamp", sku="L-1", supplier=supplier)
+    found = find_page(f"/{site}/warehouse/product/{lamp.pk}/old/3/")
+
+    opened = opened_object(found, boss)
+
+    assert opened == lamp
+    assert admin_summary(found, boss, opened)["name"] == "Lamp"
 
 
 @pytest.mark.parametrize("site", ["admin", "second"])
