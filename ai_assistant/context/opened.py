@@ -23,6 +23,7 @@ from ai_assistant.safety.policy.admin_pages import (
     VIEWS,
     is_overridden,
     is_own_page,
+    page_opens,
     shown_page,
 )
 from ai_assistant.safety.policy.form_limits import (
@@ -91,6 +92,8 @@ def _as_shown(page: SitePage, request: HttpRequest, obj: Model | None) -> Model 
     action = page.info.action
     if action not in VIEWS or not is_own_page(admin, request, action):  # type: ignore[arg-type] # known
         return obj
+    if action != "change":
+        return obj if page_opens(admin, request) else None
     response = shown_page(admin, request)
     if response is None:
         return None

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import pytest
 from django.contrib import admin
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseForbidden
 from django.urls import clear_url_caches, path, re_path
 
 from ai_assistant.context.opened import admin_summary, opened_object
@@ -18,6 +18,8 @@ pytestmark = pytest.mark.django_db
 
 
 class AddingAdmin(admin.ModelAdmin):
+    opens = True  # its page of the history
+
     def get_urls(self):
         view = self.admin_site.admin_view
         prefix = "warehouse_product"
@@ -37,12 +39,26 @@ class AddingAdmin(admin.ModelAdmin):
     def get_object(self, request, object_id, from_field=None):
         return super().get_object(request, object_id, from_field)
 
+    def history_view(self, request, object_id, extra_context=None):
+        return HttpResponse("drawn") if self.opens else HttpResponseForbidden()
+
     def revision(self, request, object_id, version_id, extra_context=None):
         return HttpResponse()
 
 
 def page(request, object_id=""):
     return HttpResponse()
+
+
+@pytest.fixture
+def boss(django_user_model):
+    return django_user_model.objects.create_superuser("ada")
+
+
+@pytest.fixture
+def lamp(db):
+    supplier = Supplier.objects.create(name="Acme", code="AC")
+    return Product.objects.create(name="Lamp", sku="L-1", supplier=supplier)
 
 
 @pytest.fixture(autouse=True)
@@ -88,16 +104,22 @@ def test_arguments_have_the_names_of_the_view():
 
 
 @pytest.mark.parametrize("site", ["admin", "second"])
-def test_object_is_shown_as_on_its_form(site, django_user_model):
-    boss = django_user_model.objects.create_superuser("ada")
-    supplier = Supplier.objects.create(name="Acme", code="AC")
-    lamp = Product.objects.create(name="Lamp", sku="L-1", supplier=supplier)
+def test_object_is_shown_as_on_its_form(site, boss, lamp):
     found = find_page(f"/{site}/warehouse/product/{lamp.pk}/old/3/")
 
     opened = opened_object(found, boss)
 
     assert opened == lamp
     assert admin_summary(found, boss, opened)["name"] == "Lamp"
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_object_of_a_page_that_draws_itself(boss, lamp, monkeypatch, opens):
+    """As the history of django-simple-history does."""
+    monkeypatch.setattr(AddingAdmin, "opens", opens)
+    found = find_page(f"/admin/warehouse/product/{lamp.pk}/history/")
+
+    assert (opened_object(found, boss) == lamp) is opens
 
 
 @pytest.mark.parametrize("site", ["admin", "second"])
