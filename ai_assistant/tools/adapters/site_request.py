@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -28,6 +29,7 @@ from ai_assistant.safety.identity.session import (
     session_values,
     stamp_of_run,
 )
+from ai_assistant.tools.adapters.commit_hooks import CommitHooks
 from ai_assistant.tools.adapters.site_middleware import through_middlewares
 
 logger = logging.getLogger("ai_assistant")
@@ -97,15 +99,24 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
     """
     Do `work` as the view of `request`, within what the site puts around a view.
 
-    No middleware sees an exception: as in Django, it would have become a response.
+    No middleware sees an exception: as in Django, it would have become a response. What
+    `work` leaves for after the commit is then done within such a request as well.
     Raise ToolFailed if code that the site puts there fails, or answers by itself.
     """
     results: list[T] = []
     errors: list[BaseException] = []
+    hooks = CommitHooks()
+
+    def at_commit(hook: Callable[[], object]) -> object:
+        return through_site(copy(request), hook)
 
     def view() -> HttpResponse:
         try:
-            with _without_cached_pages(), _own_context(request, errors):
+            with (
+                hooks.of_view(at_commit),
+                _without_cached_pages(),
+                _own_context(request, errors),
+            ):
                 try:
                     results.append(work())
                 except BaseException as error:
@@ -118,6 +129,7 @@ def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
 
     with _no_faults("a middleware of the site"):
         response = through_middlewares(request, view)
+        hooks.call_others()
     if errors:
         raise errors[0]
     if not results:
