@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.admin.utils import flatten_fieldsets, quote
 from django.contrib.auth.mixins import (
     AccessMixin,
     LoginRequiredMixin,
@@ -11,8 +11,9 @@ from django.contrib.auth.mixins import (
     UserPassesTestMixin,
 )
 from django.core.exceptions import FieldDoesNotExist, ValidationError
-from django.db.models import ForeignKey, Model
+from django.db.models import ForeignKey, ManyToManyField, Model
 from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
 from django.utils.translation import get_language
 
 from ai_assistant.context.page import SitePage, admin_sites, find_page
@@ -22,6 +23,7 @@ from ai_assistant.safety.policy.admin_pages import (
     VIEWS,
     is_overridden,
     is_own_page,
+    page_opens,
     shown_page,
 )
 from ai_assistant.safety.policy.form_limits import (
@@ -43,6 +45,7 @@ from ai_assistant.text.unicode import short_value
 MAX_FIELDS = 40
 MAX_KEYS = 10  # that are loaded with the object
 MAX_CHARS = 2000  # of one field
+MAX_TAGS = 100  # of one field
 
 
 def page_request(page: SitePage, user: Any) -> HttpRequest:
@@ -96,6 +99,8 @@ def _as_shown(page: SitePage, request: HttpRequest, obj: Model | None) -> Model 
     action = page.info.action
     if action not in VIEWS or not is_own_page(admin, request, action):  # type: ignore[arg-type] # known
         return obj
+    if action != "change":
+        return obj if page_opens(admin, request) else None
     response = shown_page(admin, request)
     if response is None:
         return None
@@ -109,11 +114,19 @@ def _form_opens(page: SitePage, user: Any, opened: Model) -> bool:
     """Return whether the form of the page's object opens, on its own page."""
     if page.info.action == "change":
         return True  # it was asked with the object
-    path = page.info.path.partition("?")[0]
-    form = find_page(path.rstrip("/").rpartition("/")[0] + "/change/")
+    form = _form_page(page)
     if form is None or form.model_admin is not page.model_admin:
         return False
     return _as_shown(form, page_request(form, user), opened) is not None
+
+
+def _form_page(page: SitePage) -> SitePage | None:
+    options = page.model_admin.opts
+    name = f"{page.match.namespace}:{options.app_label}_{options.model_name}_change"
+    try:
+        return find_page(reverse(name, args=(quote(page.info.object_id),)))
+    except NoReverseMatch:
+        return None
 
 
 def may_open(page: SitePage, user: Any, opened: Model | None) -> bool:
@@ -195,8 +208,7 @@ def admin_summary(page: SitePage, user: Any, opened: Model) -> dict[str, Any]:
     values = {
         field.name: _value(page, field, opened)
         for field in fields
-        if field.name not in limits
-        or names_value(limits[field.name], field, field.value_from_object(opened))
+        if field.name not in limits or _names(limits[field.name], field, opened)
     }
     nothing: dict[str, Any] = {}
     only_shown = value_or(nothing, lambda: form_only_values(admin, request, opened))
@@ -290,8 +302,21 @@ def _shown_fields(page: SitePage, user: Any, opened: Model) -> Iterator[Any]:
         except FieldDoesNotExist:
             continue
         is_column = field.concrete and not field.many_to_many
-        if is_column and not is_sensitive_field(field):
+        if (is_column or _is_tags(field)) and not is_sensitive_field(field):
             yield field
+
+
+def _is_tags(field: Any) -> bool:
+    """Return whether these are links, but no choice among objects: a text in the form."""
+    is_own = field.many_to_many and not field.auto_created
+    return bool(is_own) and not isinstance(field, ManyToManyField)
+
+
+def _names(limit: Any, field: Any, opened: Model) -> bool:
+    """Return whether a form with this limit names what the object has."""
+    if field.many_to_many:
+        return False
+    return names_value(limit, field, field.value_from_object(opened))
 
 
 def _is_key(field: Any) -> bool:
@@ -299,12 +324,19 @@ def _is_key(field: Any) -> bool:
 
 
 def _value(page: SitePage, field: Any, opened: Model) -> Any:
+    if field.many_to_many:
+        is_kept = is_withheld_model(page, field.related_model)
+        tags = getattr(opened, field.name).all()[:MAX_TAGS]
+        return [_linked(tag.pk, None if is_kept else str(tag)) for tag in tags]
     if not _is_key(field):
         value = masked_in(field, field.value_from_object(opened))
         return short_value(value, MAX_CHARS)
     if field.attname and getattr(opened, field.attname) is None:
         return None
-    if is_withheld_model(page, field.related_model):
-        return {"id": getattr(opened, field.attname)}
-    related = getattr(opened, field.name)
-    return {"id": getattr(opened, field.attname), "text": str(related)}
+    key = getattr(opened, field.attname)
+    is_kept = is_withheld_model(page, field.related_model)
+    return _linked(key, None if is_kept else str(getattr(opened, field.name)))
+
+
+def _linked(key: Any, text: str | None) -> dict[str, Any]:
+    return {"id": key} if text is None else {"id": key, "text": text}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +19,8 @@ from ai_assistant.types import PageInfo
 ADMIN_ACTIONS = frozenset({"changelist", "add", "change", "delete", "history"})
 ADMIN_PAGES: Mapping[str, str] = {"index": "index", "app_list": "app_list"}
 OWN_PARAMETERS = frozenset({"q", "p", "o", "all", "e"})  # of Django's changelist
+# Of the argument of a view with the key of its object: Django's, and django-guardian's.
+KEY_NAMES = ("object_id", "object_pk")
 MAX_FILTERS = 20
 
 
@@ -139,9 +142,11 @@ def _info(
 ) -> PageInfo:
     name = match.view_name or ""
     action, app_label, model_name = _admin_labels(match, model_admin)
-    object_id = ""
+    arguments, object_id = _arguments(match), ""
     if action in ("change", "delete", "history") or (model_name and not action):
-        object_id = unquote(str(match.kwargs.get("object_id", "")))
+        object_id = unquote(
+            next((arguments[key] for key in KEY_NAMES if key in arguments), "")
+        )
     return PageInfo(
         path=path,
         title=title,
@@ -150,11 +155,30 @@ def _info(
         model_name=model_name,
         object_id=object_id,
         action=action,
-        arguments={key: str(value) for key, value in match.kwargs.items()},
+        arguments=arguments,
         filters=_filters(query) if action == "changelist" else {},
         search=query.get("q", "") if action == "changelist" else "",
         page_number=_number(query.get("p", "")) if action == "changelist" else 0,
     )
+
+
+def _arguments(match: ResolverMatch) -> dict[str, str]:
+    """
+    Return the arguments of the view from the address, by their names.
+
+    A pattern may name none, as those of django-reversion and django-simple-history:
+    then they have the names that the view gives them.
+    """
+    named = {key: str(value) for key, value in match.kwargs.items()}
+    if not match.args:
+        return named
+    try:
+        # The first is the request.
+        bound = signature(match.func).bind_partial(None, *match.args)
+    except (TypeError, ValueError):
+        return named
+    given = [*bound.arguments.items()][1:]
+    return {key: value for key, value in given if isinstance(value, str)} | named
 
 
 def _admin_labels(match: ResolverMatch, model_admin: Any) -> tuple[str, str, str]:

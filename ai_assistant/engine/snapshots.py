@@ -18,6 +18,7 @@ from ai_assistant.modules.base import ContextModule
 from ai_assistant.modules.resolve import module_by_id
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.sites import user_on_site
+from ai_assistant.tools.data.undo.saving import as_writing
 from ai_assistant.types import RunContext
 
 logger = logging.getLogger("ai_assistant")
@@ -160,7 +161,8 @@ class ModuleRollback:
 
     def apply(self) -> None:
         """Do it. Raises what the code of the site raises."""
-        self.now.module.apply_rollback(self.now.context, self.before)
+        module, context = self.now.module, self.now.context
+        as_writing(context.user, lambda: module.apply_rollback(context, self.before))
 
     def is_done(self) -> bool:
         """Return whether all is as it was."""

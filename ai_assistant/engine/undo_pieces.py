@@ -138,7 +138,7 @@ def _carry_out(
         saver = AdminSaver(user)
         restorer = Restorer(rows=parts, recorder=recorder, saver=saver)
         try:
-            restorer.carry_out()
+            saver.as_writing(restorer.carry_out)
         finally:
             piece.at = restorer.at
     # Objects may be locked for the run that asks.

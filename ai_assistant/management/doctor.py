@@ -24,6 +24,7 @@ from ai_assistant.management.doctor_models import (
     window_facts,
 )
 from ai_assistant.management.doctor_parts import (
+    around_writes_in_words,
     count_of_budgets,
     count_of_rules,
     count_of_tokens,
@@ -34,6 +35,7 @@ from ai_assistant.management.doctor_parts import (
     problems_of_modules,
     profile_without_price,
     who_may_call,
+    why_not_passed,
 )
 from ai_assistant.management.doctor_services import (
     DoctorProblem,
@@ -129,6 +131,20 @@ def _data_tools() -> str:
     names = ", ".join(site.name for site in mounted_sites())
     user_text = f"asked as {user.get_username()}" if user else "no superuser to ask as"
     return f"of AdminSite {names or 'none'}, {user_text}"
+
+
+def _around_writes() -> str:
+    user = _active_superuser()
+    if failed := why_not_passed(user) if user is not None else "":
+        raise DoctorProblem(
+            "doctor.request",
+            f"A request of a tool does not get through what the site puts around it: "
+            f"{failed}. That is: {around_writes_in_words()}.",
+            "Let it pass a request without cookies, and a run that is None; or remove it "
+            "from AI_ASSISTANT['DATA'].",
+            blocks=False,
+        )
+    return around_writes_in_words()
 
 
 def _active_superuser() -> Any:
@@ -242,6 +258,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "server": server_facts,
     "long tools": background_facts,
     "data tools": _data_tools,
+    "around a write": _around_writes,
     "budgets": _budgets,
     "policy": _policy,
     "modules at work": _modules,

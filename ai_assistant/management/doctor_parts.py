@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.models import Q
@@ -14,7 +15,11 @@ from ai_assistant import conf
 from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.configuration.problems.stored import agent_problems, rule_problems
 from ai_assistant.engine.queries import failed_hooks
-from ai_assistant.exceptions import AssistantError, ImproperlyConfiguredAssistant
+from ai_assistant.exceptions import (
+    AssistantError,
+    ImproperlyConfiguredAssistant,
+    ToolFailed,
+)
 from ai_assistant.models import clock
 from ai_assistant.models.clock import Now
 from ai_assistant.models.token import AccessToken
@@ -24,9 +29,13 @@ from ai_assistant.providers import price_list
 from ai_assistant.providers.base import OFFLINE, provider_for, provider_path
 from ai_assistant.providers.prices import has_prices, price_usd
 from ai_assistant.registry import registry
+from ai_assistant.request_context import script_prefix
 from ai_assistant.safety.budgets.budgets import limits_money
 from ai_assistant.safety.identity.permissions import may_call
 from ai_assistant.safety.policy.policy import site_rules, tool_verdict
+from ai_assistant.tools.adapters.request import user_request
+from ai_assistant.tools.adapters.site_middleware import reasons_left_out
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.types import ToolDefinition, Verdict
 
 TOKENS = 1_000  # of which the price is asked, to see whether there is one
@@ -163,3 +172,29 @@ def count_of_rules() -> str:
     except (DatabaseError, ImproperlyConfiguredAssistant):
         return "not known"
     return f"rules of the site: {count}" if count else "as the tools declare"
+
+
+def why_not_passed(user: Any) -> str:
+    """Return what keeps a request of `user` from its view; empty if nothing does."""
+    try:
+        through_site(user_request(user, "GET", script_prefix()), lambda: None)
+    except Exception as error:  # noqa: BLE001 - code of the site
+        fault = error.__cause__ or error
+        if isinstance(fault, ToolFailed):
+            return "a middleware answers by itself"
+        return f"{type(fault).__name__}: {fault}"
+    return ""
+
+
+def around_writes_in_words() -> str:
+    """Return what of the site a write is within, and why other middlewares are not."""
+    reasons = reasons_left_out()
+    passed = [path for path in settings.MIDDLEWARE if path not in reasons]
+    if context := conf.get("DATA", "REQUEST_CONTEXT"):
+        passed.append(f"{context} (REQUEST_CONTEXT)")
+    said = [", ".join(passed) or "nothing of the site"]
+    said += [
+        f"without {', '.join(path for path in reasons if reasons[path] == reason)} ({reason})"
+        for reason in dict.fromkeys(reasons.values())
+    ]
+    return "; ".join(said)

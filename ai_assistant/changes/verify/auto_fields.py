@@ -18,7 +18,7 @@ STANDARD = {
 }
 CLOCKS = (models.DateField, models.TimeField)  # a DateTimeField is a DateField
 SIDES = ("width_field", "height_field")
-HISTORY_APPS = frozenset({"reversion"})
+HISTORY_APPS = frozenset({"auditlog", "reversion"})
 
 
 def is_volatile(field: Any) -> bool:
@@ -58,7 +58,7 @@ def is_side(model: Any) -> bool:
     """
     Return whether rows of this table are written along with others.
 
-    Tables of django-reversion and django-simple-history are, and the site's WRITTEN_ALONG.
+    Those of packages that keep a history are, and the site's WRITTEN_ALONG.
     """
     options = meta(concrete(model))
     if options.label_lower in map(str.lower, conf.get("DATA", "WRITTEN_ALONG")):

@@ -68,6 +68,16 @@ def shown_page(model_admin: Any, request: HttpRequest, *, follows: bool = False)
     return response if opens and hasattr(response, "context_data") else None
 
 
+def page_opens(model_admin: Any, request: HttpRequest) -> bool:
+    """
+    Return whether the page of `request` opens: it may draw itself, and have no form.
+
+    As the history of django-simple-history does. What it writes is rolled back.
+    """
+    response = _response(model_admin, request)
+    return getattr(response, "status_code", None) == HTTPStatus.OK
+
+
 def _own_query(request: HttpRequest, response: Any) -> str:
     """Return the query with which a page sends the browser on to itself, if it does."""
     if not isinstance(response, HttpResponseRedirectBase):

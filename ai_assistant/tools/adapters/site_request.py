@@ -5,39 +5,38 @@ The real request of a page passes all middlewares and has the whole session. A t
 gets what `DATA` names: only what reads who the person is, and nothing that stores.
 """
 
+import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from copy import copy
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.cache import caches
-from django.core.exceptions import MiddlewareNotUsed
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import Error as DatabaseFault
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from ai_assistant import conf
-from ai_assistant.exceptions import ToolFailed
+from ai_assistant.exceptions import AssistantError, ToolFailed
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import (
     SessionStamp,
     session_values,
     stamp_of_run,
 )
+from ai_assistant.tools.adapters.commit_hooks import CommitHooks
+from ai_assistant.tools.adapters.site_middleware import through_middlewares
+
+logger = logging.getLogger("ai_assistant")
 
 T = TypeVar("T")
-# Middlewares that say who writes; a site may add more.
-KNOWN = (
-    "auditlog.middleware.AuditlogMiddleware",
-    "crum.CurrentRequestUserMiddleware",
-    "django_otp.middleware.OTPMiddleware",
-    "easyaudit.middleware.easyaudit.EasyAuditMiddleware",
-    "simple_history.middleware.HistoryRequestMiddleware",
-)
+# No faults: code of the site says so, or a busy database, which is asked once more.
+TOLD = (AssistantError, Http404, PermissionDenied, ValidationError, DatabaseFault)
 KEY = "assistant"  # of a session that is in no store
 OF_PAGES = "views.decorators.cache."  # keys of Django's cache of whole answers
 
@@ -91,51 +90,84 @@ class KeptSession(SessionBase):
         """Delete nothing."""
 
 
+def has_own_context() -> bool:
+    """Return whether the site puts code of its own around a request of a tool."""
+    return bool(conf.get("DATA", "REQUEST_CONTEXT"))
+
+
 def through_site(request: HttpRequest, work: Callable[[], T]) -> T:
     """
     Do `work` as the view of `request`, within what the site puts around a view.
 
-    No middleware sees an exception: as in Django, it would have become a response.
+    No middleware sees an exception: as in Django, it would have become a response. What
+    `work` leaves for after the commit is then done within such a request as well.
+    Raise ToolFailed if code that the site puts there fails, or answers by itself.
     """
     results: list[T] = []
     errors: list[BaseException] = []
+    hooks = CommitHooks()
+
+    def at_commit(hook: Callable[[], object]) -> object:
+        return through_site(copy(request), hook)
 
     def view() -> HttpResponse:
         try:
-            with _without_cached_pages(), _own_context(request):
-                results.append(work())
+            with (
+                hooks.of_view(at_commit),
+                _without_cached_pages(),
+                _own_context(request, errors),
+            ):
+                try:
+                    results.append(work())
+                except BaseException as error:
+                    errors.append(error)
+                    raise
         except BaseException as error:  # noqa: BLE001 - raised again below
-            errors.append(error)
+            errors[:] = [error]
         done = results[0] if results else None
         return done if isinstance(done, HttpResponse) else HttpResponse()
 
-    request.assistant_view = view  # type: ignore[attr-defined]
-    _chain(tuple(settings.MIDDLEWARE), _allowed())(request)
+    with _no_faults("a middleware of the site"):
+        response = through_middlewares(request, view)
+        hooks.call_others()
     if errors:
         raise errors[0]
     if not results:
-        raise ToolFailed(
-            _("The admin page does not allow it.")
-        )  # a middleware answered
+        status = getattr(response, "status_code", None)
+        logger.warning("a middleware of the site has answered a tool with %s", status)
+        raise ToolFailed(_("The admin page does not allow it."))
     return results[0]
 
 
-def has_middlewares() -> bool:
-    """Return whether a request of a tool passes any middleware of the site."""
-    return not set(_allowed()).isdisjoint(settings.MIDDLEWARE)
-
-
-def _allowed() -> tuple[str, ...]:
-    return (*KNOWN, *conf.get("DATA", "MIDDLEWARE"))
-
-
-def _own_context(request: HttpRequest) -> AbstractContextManager[Any]:
+@contextmanager
+def _own_context(request: HttpRequest, errors: list[BaseException]) -> Iterator[None]:
+    """Enter the REQUEST_CONTEXT of the site; `errors` are not its own."""
     path = conf.get("DATA", "REQUEST_CONTEXT")
     if not path:
-        return nullcontext()
+        yield
+        return
     run_id = getattr(request.session, "run_id", None)
     run = Run.objects.filter(pk=run_id).first() if run_id else None
-    return import_string(path)(request, run)  # type: ignore[no-any-return]
+    with _no_faults(f"REQUEST_CONTEXT {path!r}", errors):  # noqa: SIM117 - it fails in there
+        with import_string(path)(request, run):
+            yield
+
+
+@contextmanager
+def _no_faults(what: str, errors: list[BaseException] | None = None) -> Iterator[None]:
+    """Raise ToolFailed for a fault of `what`; all `errors` pass."""
+    try:
+        yield
+    except TOLD:
+        raise
+    except Exception as error:
+        if any(error is one for one in errors or ()):
+            raise
+        logger.exception("%s fails around a request of a tool", what)
+        raise ToolFailed(
+            _("What the site does around this request failed. Nothing was saved."),
+            suggestion=_("Tell the person that the log of the site says why."),
+        ) from error
 
 
 class PagelessCache:
@@ -178,24 +210,3 @@ def _without_cached_pages() -> Iterator[None]:
     finally:
         for alias, cache in real.items():
             caches[alias] = cache
-
-
-@lru_cache(maxsize=8)
-def _chain(
-    installed: tuple[str, ...], allowed: tuple[str, ...]
-) -> Callable[[HttpRequest], Any]:
-    """Return the middlewares of the site that are allowed, in its own order."""
-    handler: Callable[[HttpRequest], Any] = _call_view
-    for path in reversed([one for one in installed if one in allowed]):
-        middleware = import_string(path)
-        if not getattr(middleware, "sync_capable", True):
-            continue
-        try:
-            handler = middleware(handler) or handler
-        except MiddlewareNotUsed:
-            continue
-    return handler
-
-
-def _call_view(request: HttpRequest) -> Any:
-    return request.assistant_view()  # type: ignore[attr-defined]

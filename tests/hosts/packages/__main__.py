@@ -3,8 +3,8 @@
 
 `python -m tests.hosts.packages [NAME ...]`; with `--share` those of a tenth of all
 sites that the last commit chooses. Two run at a time. The last lines count the cards that
-were shown twice, and the tests. With `--cpu` nothing is tested: it prints what the writes
-of the forms take.
+were shown twice, and the tests. With `--cpu` the tests are left out: it prints what the
+writes of the forms take, and fails where that is over a limit.
 """
 
 import re

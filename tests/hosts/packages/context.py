@@ -12,6 +12,7 @@ from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.intake.values import SentPage, Submission
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models import Run
+from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.tools.arguments import validate_arguments
@@ -52,6 +53,20 @@ def items_on(page: str, client: Client, user: Any) -> dict[str, ContextItem]:
 def texts_of(card: Changes) -> dict[str, tuple[str, str]]:
     """Return the fields of the first object of a card: before and after, by name."""
     return {one.name: (one.before, one.after) for one in card.objects[0].fields}
+
+
+def known_on(address: str, client: Client, user: Any) -> tuple[str, Any, str]:
+    """
+    Return what is known on a page, which has to open for this browser.
+
+    The label of its model, the object as the model is told of it, and the module.
+    """
+    opened = client.get(address)
+    assert opened.status_code == 200, f"{address}: {opened.status_code}"
+    items = items_on(address, client, user)
+    page, shown = items["page"].value, items.get("object")
+    label = f"{page['app']}.{page['model']}"
+    return label, shown and shown.value, module_for(page_info(address), user).id
 
 
 def use(context: RunContext, name: str, **arguments: Any) -> Any:

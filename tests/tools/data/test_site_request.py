@@ -5,12 +5,14 @@ from contextlib import contextmanager
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
+from django.db import transaction
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpResponse
 from django.test import Client
 
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models import Run
+from ai_assistant.models.row_cache import RowCache
 from ai_assistant.safety.identity.session import kept_key
 from ai_assistant.testing import run_assistant
 from ai_assistant.tools.adapters.request import user_request
@@ -19,7 +21,7 @@ from ai_assistant.tools.data.access.sites import are_enabled
 from tests.second_factor import Verifying, verified_site  # noqa: F401 - a fixture
 from tests.tools.data.reading import context_of
 from tests.tools.data.writing import make_stock, use
-from tests.warehouse.models import Part, Product
+from tests.warehouse.models import Part, Product, Supplier
 
 MODEL = "warehouse.product"
 HERE = "tests.tools.data.test_site_request"
@@ -37,6 +39,21 @@ class Remembering:
         response = self.get_response(request)
         del local.request
         return response
+
+
+class Committing(Remembering):
+    """Forgets the request after the commit, as django-easy-audit does."""
+
+    def __call__(self, request):
+        local.request = request
+        response = self.get_response(request)
+        transaction.on_commit(self.forget)
+        return response
+
+    @staticmethod
+    def forget():
+        if hasattr(local, "request"):
+            del local.request
 
 
 class Refusing:
@@ -163,6 +180,106 @@ class TestWhoWrites:
             through_site(user_request(boss, "GET", "/"), lambda: 1 // 0)
 
         assert not hasattr(local, "request")
+
+
+@pytest.fixture
+def committed():
+    """Return who was there after the commit of which row, as easyaudit sees it."""
+    seen = []
+
+    def note(sender, **_kwargs):
+        def see():
+            request = getattr(local, "request", None)
+            name = request.user.get_username() if request else None
+            seen.append((sender.__name__, name, getattr(local, "label", None)))
+
+        transaction.on_commit(see)
+
+    for signal in (post_save, post_delete):
+        signal.connect(note, weak=False, dispatch_uid="committed")
+    yield seen
+    for signal in (post_save, post_delete):
+        signal.disconnect(dispatch_uid="committed")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAfterTheCommit:
+    @pytest.fixture(autouse=True)
+    def _forgotten(self):
+        yield
+        Committing.forget()
+
+    def change(self, user, stock):
+        parts = [{"id": stock.part.pk, "DELETE": True}, {"code": "N"}]
+        use(
+            "change_object",
+            user,
+            model=MODEL,
+            id=stock.lamp.pk,
+            values={"note": "x"},
+            inlines={"parts": parts},
+        )
+
+    def of_rows(self, committed):
+        return sorted(one for one in committed if one[0] in ("Part", "Product"))
+
+    @pytest.mark.parametrize("middleware", [Committing, Remembering])
+    def test_a_change_and_its_inlines(
+        self, boss, stock, configured, committed, middleware
+    ):
+        configured(middleware, REQUEST_CONTEXT=f"{HERE}.labelled")
+        committed.clear()
+
+        with transaction.atomic():
+            self.change(boss, stock)
+            assert committed == []
+
+        who = ("ada", ("ada", None))
+        assert self.of_rows(committed) == [
+            ("Part", *who),
+            ("Part", *who),
+            ("Product", *who),
+        ]
+        assert not hasattr(local, "request")
+
+    def test_each_of_many_objects(self, boss, stock, configured, committed):
+        configured(Committing)
+        ids = [stock.lamp.pk, stock.chair.pk]
+        committed.clear()
+
+        with transaction.atomic():
+            use("change_objects", boss, model=MODEL, ids=ids, values={"note": "x"})
+            use("delete_objects", boss, model=MODEL, ids=ids[1:])
+
+        assert {one[:2] for one in self.of_rows(committed)} == {("Product", "ada")}
+        assert not hasattr(local, "request")
+
+    def test_nothing_is_left_of_what_was_rolled_back(
+        self, boss, stock, configured, committed
+    ):
+        configured(Committing)
+        committed.clear()
+
+        with transaction.atomic():
+            self.change(boss, stock)
+            transaction.set_rollback(True)
+        assert not hasattr(local, "request")
+        stock.chair.save()
+
+        assert committed == [("Product", None, None)]
+
+    def test_rows_of_the_assistant_are_read_anew(self, boss, configured):
+        configured(Committing)
+        cached = RowCache(Supplier, Supplier.objects.count)
+        request = user_request(boss, "GET", "/")
+
+        with transaction.atomic():
+            assert cached.get() == 0
+            through_site(request, lambda: Supplier.objects.create(name="A"))
+            assert cached.get() == 1
+            transaction.set_rollback(True)
+
+        assert cached.get() == 0
 
 
 @pytest.mark.usefixtures("verified_site")

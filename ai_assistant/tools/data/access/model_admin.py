@@ -164,10 +164,17 @@ def check_model(context: RunContext, label: str) -> None:
         )
 
 
-def access_of(user: Any, model: type[Model], *, perm: str = "") -> AdminAccess | None:
-    """Return the access to a model, whatever the page; None if it is closed."""
+def access_of(
+    user: Any, model: type[Model], *, perm: str = "", asking: HttpRequest | None = None
+) -> AdminAccess | None:
+    """
+    Return the access to a model, whatever the page; None if it is closed.
+
+    `asking` is an `asking_request` of the user, where that was made before.
+    """
     default_first = sorted(mounted_sites(), key=lambda one: one is not default_site)
-    return _first(default_first, model, asking_request(user), perm=perm)
+    asking = asking_request(user) if asking is None else asking
+    return _first(default_first, model, asking, perm=perm)
 
 
 def visible_models(context: RunContext) -> list[AdminAccess]:

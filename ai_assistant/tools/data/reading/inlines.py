@@ -21,7 +21,7 @@ from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access.form_classes import row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_inline
 from ai_assistant.tools.data.access.values import object_text, value_of
-from ai_assistant.tools.data.access.visibility import form_only_inputs, inline_fields
+from ai_assistant.tools.data.access.visibility import inline_fields
 from ai_assistant.tools.data.errors import wrong_values
 from ai_assistant.tools.data.reading.inline_rows import InlineRows, Told, read_rows
 
@@ -195,10 +195,10 @@ def _kinds(page: AdminAccess, found: InlineRows, *, may_change: bool) -> Kinds:
         if is_closed_inline(page.site, own):
             kinds[model] = None
             continue
-        fields = inline_fields(own, page, found.owner, found.formset)
+        fields, form_only = inline_fields(own, page, found.owner, found.formset)
         limited = [field for field in fields if may_change and may_limit(own, field)]
-        only = form_only_inputs(own, page, found.owner) if may_change else []
-        kinds[model] = _RowKind(form_class, fields, limited, only)
+        inputs = form_only if may_change else []
+        kinds[model] = _RowKind(form_class, fields, limited, inputs)
     return kinds
 
 

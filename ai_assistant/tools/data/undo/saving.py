@@ -1,20 +1,26 @@
 """Saving of an undo through the ModelAdmin, where that asks for it."""
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from copy import copy
+from typing import Any, TypeVar
 
 from django.apps import apps
 from django.db.models import Model
+from django.http import HttpRequest
 
 from ai_assistant.safety.policy.form_limits import admin_form_class
+from ai_assistant.tools.adapters.site_request import through_site
 from ai_assistant.tools.data.access.model_admin import AdminAccess, access_of
+from ai_assistant.tools.data.access.sites import asking_request
 from ai_assistant.tools.data.undo.pages import (
     as_its_admin_has_it,
     posted,
     with_proxies,
 )
+
+T = TypeVar("T")
 
 BY_ADMIN = "admin"  # ModelAdmin.assistant_undo
 
@@ -32,6 +38,18 @@ def in_revision(user: Any, comment: str) -> Iterator[None]:
         yield
 
 
+def as_writing(user: Any, work: Callable[[], T]) -> T:
+    """Do `work` within a request of `user`, for what asks who writes."""
+    return _posted_as(asking_request(user), work)
+
+
+def _posted_as(asking: HttpRequest, work: Callable[[], T]) -> T:
+    request = copy(asking)
+    request.method = "POST"
+    request.META = {**request.META, "REQUEST_METHOD": "POST"}
+    return through_site(request, work)
+
+
 class AdminSaver:
     """
     Saves and deletes what an undo restores as `save_model` and `delete_model` do.
@@ -41,7 +59,12 @@ class AdminSaver:
 
     def __init__(self, user: Any) -> None:
         self._user = user
+        self._asking = asking_request(user)
         self._accesses: dict[Any, AdminAccess | None] = {}
+
+    def as_writing(self, work: Callable[[], T]) -> T:
+        """Do `work`, which may call this one, within a request of the user."""
+        return _posted_as(self._asking, work)
 
     def save(self, instance: Model, values: Mapping[str, Any], *, is_new: bool) -> bool:
         """Save an instance with these new values, by attname; False if it does not."""
@@ -70,7 +93,7 @@ class AdminSaver:
 
     def _access(self, model: Any) -> AdminAccess | None:
         if model not in self._accesses:
-            found = (access_of(self._user, one) for one in with_proxies(model))
+            found = (self._access_to(one) for one in with_proxies(model))
             self._accesses[model] = next(
                 (
                     one
@@ -81,3 +104,7 @@ class AdminSaver:
                 None,
             )
         return self._accesses[model]
+
+    def _access_to(self, model: Any) -> AdminAccess | None:
+        # No other request may come in between: middlewares would forget that of the undo.
+        return access_of(self._user, model, asking=self._asking)

@@ -24,7 +24,7 @@ from ai_assistant.modules.resolve import module_of
 from ai_assistant.safety.policy.admin_pages import is_overridden, page_response
 from ai_assistant.safety.policy.nested_inlines import with_nested
 from ai_assistant.tools.adapters.request import page_closed
-from ai_assistant.tools.adapters.site_request import through_site
+from ai_assistant.tools.adapters.site_request import has_own_context, through_site
 from ai_assistant.tools.data.access.form_classes import with_kept_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess
 from ai_assistant.tools.data.errors import wrong_values
@@ -180,6 +180,8 @@ def needs_trial(
 
 
 def _runs_site_code(access: AdminAccess, form: Any, formsets: Formsets) -> bool:
+    if has_own_context():
+        return True
     if access.is_custom_page() or is_overridden(access.model_admin, *SAVING):
         return True
     if any(map(_saves_in_its_own_way, (form, *formsets))):
@@ -222,6 +224,8 @@ def deletion_needs_trial(
 
 
 def _deletes_by_site_code(access: AdminAccess, models: Iterable[Any]) -> bool:
+    if has_own_context():
+        return True
     if access.is_custom_page() or is_overridden(access.model_admin, *DELETING):
         return True
     return access.model.delete is not Model.delete or any(

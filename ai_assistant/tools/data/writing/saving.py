@@ -26,9 +26,14 @@ from ai_assistant.tools.data.errors import site_validation, wrong_values
 from ai_assistant.tools.data.writing import results
 from ai_assistant.tools.data.writing.differences import form_changes, removed_inlines
 from ai_assistant.tools.data.writing.page_post import Formsets, PagePost
-from ai_assistant.tools.data.writing.submission import FormSubmission, with_post
+from ai_assistant.tools.data.writing.submission import (
+    FormSubmission,
+    posting_list,
+    with_post,
+)
 from ai_assistant.types import RunContext, ToolResult
 
+DELETE_SELECTED = "delete_selected"  # the action of Django's own
 RUN_CHARS = 8
 MOST_SOUGHT = 1000
 
@@ -135,25 +140,55 @@ def delete_as_admin(
     pages = [access.at_object(obj.pk, "delete") for obj in objects]
     if any(page.is_custom_page() for page in pages):
         for obj, page in zip(objects, pages, strict=True):
-            data = QueryDict(mutable=True)
-            data["post"] = "yes"
-            _post_and_sign(context, with_post(page, data), type(obj))
+            _post_and_sign(context, with_post(page, _confirmed()), type(obj))
         return
-    through_site(access.request, lambda: _delete(context, access, objects))
+    if _are_deleted_by_list(access, objects):
+        form = {"action": DELETE_SELECTED, "post": "yes"}
+        listed = posting_list(access, form, objects)
+        through_site(listed.request, lambda: _delete_listed(context, listed, objects))
+        return
+    for obj, page in zip(objects, pages, strict=True):
+        _delete_by_page(context, with_post(page, _confirmed()), obj)
 
 
-def _delete(context: RunContext, access: AdminAccess, objects: Sequence[Model]) -> None:
+def _confirmed() -> QueryDict:
+    """Return what the page of a deletion posts."""
+    data = QueryDict(mutable=True)
+    data["post"] = "yes"
+    return data
+
+
+def _delete_by_page(context: RunContext, page: AdminAccess, obj: Model) -> None:
+    def delete() -> None:
+        _log_deletions(context, page, [obj])
+        page.model_admin.delete_model(page.request, obj)
+
+    through_site(page.request, delete)
+
+
+def _delete_listed(
+    context: RunContext, access: AdminAccess, objects: Sequence[Model]
+) -> None:
     model_admin, request = access.model_admin, access.request
-    entries = model_admin.log_deletions(request, objects)
-    _sign(context, entries, objects)
-    has_action = "delete_selected" in model_admin.get_actions(request)
-    pks = [obj.pk for obj in objects]
-    if len(objects) == 1 or not has_action or not _are_listed(access, pks):
-        for obj in objects:
-            model_admin.delete_model(request, obj)
-        return
-    queryset = model_admin.get_queryset(request).filter(pk__in=pks)
-    model_admin.delete_queryset(request, queryset)
+    _log_deletions(context, access, objects)
+    queryset = model_admin.get_queryset(request)
+    model_admin.delete_queryset(
+        request, queryset.filter(pk__in=[obj.pk for obj in objects])
+    )
+
+
+def _log_deletions(
+    context: RunContext, access: AdminAccess, objects: Sequence[Model]
+) -> None:
+    _sign(context, access.model_admin.log_deletions(access.request, objects), objects)
+
+
+def _are_deleted_by_list(access: AdminAccess, objects: Sequence[Model]) -> bool:
+    """Return whether a person would select them in the list, and not open each."""
+    if len(objects) == 1:
+        return False
+    has_action = DELETE_SELECTED in access.model_admin.get_actions(access.request)
+    return has_action and _are_listed(access, [obj.pk for obj in objects])
 
 
 def _are_listed(access: AdminAccess, pks: Sequence[Any]) -> bool:

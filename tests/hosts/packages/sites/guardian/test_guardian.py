@@ -6,7 +6,7 @@ from django.test import Client
 from guardian.shortcuts import assign_perm, remove_perm
 
 from ai_assistant import ModelRetry, ToolFailed
-from tests.hosts.packages.context import context_on, use
+from tests.hosts.packages.context import context_on, known_on, use
 from tests.hosts.packages.sites.guardian import cases
 from tests.hosts.packages.sites.guardian.models import Poll
 
@@ -69,3 +69,15 @@ def test_only_these_are_deleted(context, ann):
         use(context, "delete_objects", model=POLL, ids=[2])
     assert use(context, "delete_objects", model=POLL, ids=[1]).ok
     assert list(Poll.objects.values_list("pk", flat=True)) == [2]
+
+
+def test_page_of_permissions_is_of_its_object(ann):
+    boss = get_user_model().objects.create_superuser("ada")
+    client = Client()
+    client.force_login(boss)
+
+    address = "/admin/host/poll/1/permissions/"
+    label, shown, module = known_on(address, client, boss)
+
+    assert (label, shown["id"], module) == (POLL, 1, "default")
+    assert shown == known_on("/admin/host/poll/1/change/", client, boss)[1]

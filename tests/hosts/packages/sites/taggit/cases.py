@@ -2,7 +2,6 @@ from tests.hosts.packages.cases import add, bulk, change, delete
 from tests.hosts.packages.sites.taggit.models import Article, Chapter
 
 ARTICLE = "host.article"
-LINKS = {"tags"}  # not among the fields of the open object
 CASES = {
     "add": add(
         ARTICLE,

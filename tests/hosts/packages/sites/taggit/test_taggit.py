@@ -4,13 +4,16 @@ import time
 
 import pytest
 from django.test import Client
+from taggit.utils import parse_tags
 
 from ai_assistant import conf
 from ai_assistant.render.html.transcript.stale import is_stale, tables_shown
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
+from tests.hosts.packages.context import context_on, items_on, use
 from tests.hosts.packages.sites.taggit import cases
 from tests.hosts.packages.sites.taggit.models import Article
 from tests.hosts.packages.test_same_rows import boss
+from tests.tools.data.oracle.browser import posted_by
 from tests.web.tabs import Tab
 
 __all__ = ["boss"]  # a fixture
@@ -48,3 +51,17 @@ def test_old_form_does_not_undo_tags_in_silence(tab, boss, tags):
     assert asked.status_code == 409
     assert "_aia_choice-tags" in asked.content.decode()
     assert {*Article.objects.get(pk=1).tags.names()} == {*tags}
+
+
+def test_tags_of_the_open_object_are_those_of_its_page(boss):
+    cases.make()
+    client = Client()
+    client.force_login(boss)
+    shown = posted_by(client.get(PAGE).content.decode(), "article_form")["tags"]
+    context = context_on(PAGE, client, boss)
+
+    told = items_on(PAGE, client, boss)["object"].value["fields"]["tags"]
+    found = use(context, "get_object", model="host.article", id="1")["fields"]["tags"]
+
+    assert told == found
+    assert {tag["text"] for tag in told} == {*parse_tags(*shown)} == {"red", "old one"}
