@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import pytest
 
-from ai_assistant.hooks import Refuse, ToolRequested, running
+from ai_assistant.hooks import Refuse, ToolRequested, passes
 from ai_assistant.hooks.running import Asking, aask, aask_each, ask, ask_each
 from ai_assistant.types import RunContext
 from ai_assistant.types.hook import Hook, State
@@ -38,7 +38,7 @@ def outcome_of(*hooks, check=None):
 @pytest.fixture
 def hanging(monkeypatch):
     """A hook that hangs until the test is over; its own time alone ends it."""
-    monkeypatch.setattr(running, "START_S", 3600)
+    monkeypatch.setattr(passes, "START_S", 3600)
     over = threading.Event()
 
     def hangs(context, asked):

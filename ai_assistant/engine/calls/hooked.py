@@ -13,8 +13,9 @@ from ai_assistant.engine.lifecycle.hooks import (
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused, ToolFailed
+from ai_assistant.hooks import running
 from ai_assistant.hooks.points import ToolAnswered, ToolRequested
-from ai_assistant.hooks.running import Asking, aask, ask, hooks_of
+from ai_assistant.hooks.running import Asking, Asks, ask, hooks_of
 from ai_assistant.hooks.state import change_of, merged
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.tools.result import HOOK
@@ -70,12 +71,18 @@ def answered(
 
 async def aanswered(attempt: "Attempt", outcome: Found) -> Found | ToolResult:
     """Do as `answered` does, for a caller on the event loop."""
+    return await running.aanswered(asks_after(attempt, outcome))
+
+
+def asks_after(attempt: "Attempt", outcome: Found) -> Asks[Found | ToolResult]:
+    """Do so on the way of the work that stores it."""
     found = _hooks_after(attempt, outcome)
     if not found or not isinstance(outcome, ToolResult):
         return outcome
-    given = await aask(found, _asking(attempt, outcome))
+    (given,) = yield [(found, _asking(attempt, outcome))]
     attempt.kept.add(given)
-    return given.value.result
+    result: ToolResult = given.value.result
+    return result
 
 
 def keep_state(attempt: "Attempt", context: RunContext) -> None:
