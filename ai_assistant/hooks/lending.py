@@ -88,7 +88,7 @@ class Work(Generic[T]):
 
         def look() -> None:
             nonlocal timer
-            if self._call is not None and self._call.lend_if_long():
+            if self._call is not None and self._call.is_lent_after(LONG_S):
                 wake()
             else:
                 timer = loop.call_later(LONG_S, look)
@@ -98,13 +98,10 @@ class Work(Generic[T]):
         future.add_done_callback(wake)
         try:
             await woken
+            result = future.result() if future.done() else WAITS
         finally:
             timer.cancel()
-            if not future.done():
-                future.cancel()  # what it may return later is ignored
-        if future.cancelled():
-            raise HooksTakeLong
-        result = future.result()
+            future.cancel()  # what comes later is ignored
         if result is WAITS:
             raise HooksTakeLong
         return result
@@ -129,7 +126,7 @@ class Work(Generic[T]):
         if self._is_over:
             return
         self._is_left = True
-        if self._call is not None and self._call.lend_if_long(0):
+        if self._call is not None and self._call.is_lent_after(0):
             outliving(self._call.over())
         with suppress(ValueError):  # a thread is at it
             # It may set back what belongs to its thread, and not to this one.
@@ -173,8 +170,8 @@ class _Call:
             end()
         return not is_lent
 
-    def lend_if_long(self, long_s: float = LONG_S) -> bool:
-        """Lend the thread to the hooks, if they have been at work for so long."""
+    def is_lent_after(self, long_s: float) -> bool:
+        """Lend the thread to hooks that have been at work for so long; return if it is."""
         with self._lock:
             if not self._thread or self._lender is None:
                 return False

@@ -5,12 +5,12 @@ import atexit
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from types import CoroutineType
 from typing import Any
 
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -98,7 +98,7 @@ class Connections:
         try:
             yield
         finally:
-            _own.connections = _taken_out()
+            _own.connections = _without_open(_taken_out())
             _put_in(self._taken())
 
     def close(self) -> None:
@@ -113,19 +113,36 @@ class Connections:
             return taken
 
 
-def close_connections() -> None:
-    """Close the connections of this thread, which ends, and of hooks that it called."""
-    connections.close_all()
+def close_all() -> None:
+    """Close what this thread has, which ends: connections, its own and of hooks; a loop."""
     kept: dict[str, BaseDatabaseWrapper] = getattr(_own, "connections", {})
-    for connection in kept.values():
-        connection.close()
+    for connection in [*connections.all(initialized_only=True), *kept.values()]:
+        with suppress(DatabaseError):  # it is lost anyway
+            connection.close()
     kept.clear()
+    if (loop := getattr(_own, "loop", None)) is not None:
+        del _own.loop
+        _loops.remove(loop)
+        loop.close()
 
 
 def _taken_out() -> dict[str, BaseDatabaseWrapper]:
     found = {one.alias: one for one in connections.all(initialized_only=True)}
     for alias in found:
         del connections[alias]
+    return found
+
+
+def _without_open(
+    found: dict[str, BaseDatabaseWrapper],
+) -> dict[str, BaseDatabaseWrapper]:
+    """Return them without those that hooks left in a transaction: these are closed."""
+    for alias, connection in list(found.items()):
+        is_manual = connection.autocommit != connection.settings_dict["AUTOCOMMIT"]
+        if connection.in_atomic_block or (connection.connection and is_manual):
+            with suppress(DatabaseError):
+                connection.close()
+            del found[alias]
     return found
 
 

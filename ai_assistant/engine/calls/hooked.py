@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ai_assistant.engine.calls.provenance import has_data
 from ai_assistant.engine.lifecycle.hooks import (
+    Kept,
     context_of,
     note_failures,
     scope_now,
@@ -103,12 +104,11 @@ def keep_state(attempt: "Attempt", context: RunContext) -> None:
 
 def kept_of(attempt: "Attempt", result: ToolResult) -> list[Event]:
     """Store what hooks and the tool itself leave, with the result of a call."""
-    kept = attempt.kept.handed_out()
-    if kept is None:
-        return []
-    if not result.ok:
-        kept.changes = []  # what failed has changed nothing
-    return store_kept(attempt.run, kept, lambda: has_data(attempt.run))
+    # It stays there: a transaction that finds the database busy is done once more.
+    kept = attempt.kept
+    changes = kept.changes if result.ok else []  # what failed has changed nothing
+    own = Kept(changes=changes, failures=kept.failures)
+    return store_kept(attempt.run, own, lambda: has_data(attempt.run))
 
 
 def _hooks_after(attempt: "Attempt", outcome: object) -> tuple[Hook, ...]:

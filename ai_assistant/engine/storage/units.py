@@ -35,7 +35,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.pool import Stage, StagedPool, at_work
 from ai_assistant.exceptions import LostLease, Refused
-from ai_assistant.hooks.threads import close_connections
+from ai_assistant.hooks.threads import close_all
 from ai_assistant.request_context import (
     as_here,
     keep_last_context,
@@ -76,7 +76,7 @@ def _beginning() -> Callable[[], None]:
     return begin
 
 
-_pool: StagedPool | Executor = StagedPool(4, "aia-db", _beginning(), close_connections)
+_pool: StagedPool | Executor = StagedPool(4, "aia-db", _beginning(), close_all)
 _tools = ThreadPoolExecutor(max_workers=16, thread_name_prefix="aia-tool")
 # Of its own: a write must not wait behind reads that hang.
 _writes = ThreadPoolExecutor(
