@@ -4,6 +4,7 @@ import asyncio
 import threading
 import uuid
 from contextlib import suppress
+from contextvars import ContextVar
 
 import pytest
 from django.db import connection, connections, transaction
@@ -56,7 +57,7 @@ def hanging():
     over = threading.Event()
 
     def hangs(context, asked):
-        over.wait(WAIT_S)
+        over.wait(2 * WAIT_S)
 
     yield hangs
     over.set()
@@ -168,6 +169,27 @@ class TestInTheThreadOfTheWork:
         language = done(with_hook, after=lambda outcome: get_language())
 
         assert language == get_language() != "ar"
+
+    def test_what_a_hook_sets_in_its_context_is_not_there_for_other_work(self):
+        thread_of = []
+
+        def sets(context, asked):
+            thread_of.append(threading.get_ident())
+            own.set("of the hook")
+
+        def look():
+            meet.wait()  # each thread does this once
+            return threading.get_ident(), own.get()
+
+        async def all_of_them():
+            await in_db_asking(asks(hook(sets)))
+            return await asyncio.gather(*(in_db(look) for _ in range(meet.parties)))
+
+        own = ContextVar("own", default="")
+        meet = threading.Barrier(units._pool.most, timeout=WAIT_S)
+        found = dict(asyncio.run(all_of_them()))
+
+        assert found[thread_of[0]] == ""
 
     def test_what_the_work_raises_is_raised(self):
         with pytest.raises(ZeroDivisionError):
