@@ -21,11 +21,13 @@ from ai_assistant.request_context import Place, outliving
 
 logger = logging.getLogger("ai_assistant")
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 LONG_S = 0.05  # for which hooks may keep a thread of a pool
-WAITS: Any = object()  # in place of a result: hooks are called elsewhere
-Submit = Callable[[Callable[[], T]], "asyncio.Future[T]"]
+Submit = Callable[[Callable[[], Any]], "asyncio.Future[Any]"]
+
+_WAITS: Any = object()  # in place of a result: hooks are called elsewhere
 
 
 class HooksTakeLong(Exception):
@@ -53,8 +55,8 @@ class Work(Generic[T]):
 
     # --- in a thread of the pool ---
 
-    def go_on(self) -> T:
-        """Return the result, once it is there; else go on, and perhaps return WAITS."""
+    def _go_on(self) -> T:
+        """Return the result, once it is there; else go on, and perhaps return _WAITS."""
         context = copy_context()
         while not self._is_over:
             try:
@@ -67,24 +69,30 @@ class Work(Generic[T]):
                 self._place = context.run(Place.here)
                 call = self._call = _Call(one, self._lender)
                 if not call.work(context, lambda: self._is_left):
-                    return WAITS
+                    return _WAITS  # type: ignore[no-any-return]
         result: T = self._result
         return result
 
     # --- on the event loop ---
 
-    async def carried_on(self, submit: Submit[T], work: Callable[[], T]) -> T:
+    async def carried_on(self, submit: Submit, then: Callable[[T], R]) -> R:
         """
-        Return the result of `work`, which calls `go_on` in a thread of `submit`.
+        Go on in a thread of `submit`; return what `then` makes there of the result.
 
-        Raise HooksTakeLong if that waits for hooks.
+        Raise HooksTakeLong if the work waits for hooks.
         """
         loop = asyncio.get_running_loop()
         woken = loop.create_future()
 
+        def work() -> object:
+            found = self._go_on()
+            return _WAITS if found is _WAITS else then(found)
+
         def wake(_future: object = None) -> None:
             if not woken.done():
                 woken.set_result(None)
+
+        timer: asyncio.TimerHandle
 
         def look() -> None:
             nonlocal timer
@@ -98,13 +106,14 @@ class Work(Generic[T]):
         future.add_done_callback(wake)
         try:
             await woken
-            result = future.result() if future.done() else WAITS
+            result: Any = future.result() if future.done() else _WAITS
         finally:
             timer.cancel()
             future.cancel()  # what comes later is ignored
-        if result is WAITS:
+        if result is _WAITS:
             raise HooksTakeLong
-        return result
+        made: R = result
+        return made
 
     async def hooks_called(self) -> None:
         """Wait until the hooks that take long were called."""

@@ -125,6 +125,7 @@ async def wait_for(one: Pass, begin: Callable[[Callable[[], object]], object]) -
     """
     loop = asyncio.get_running_loop()
     over = loop.create_future()
+    timer: asyncio.TimerHandle
 
     def end() -> None:
         timer.cancel()

@@ -13,6 +13,7 @@ from django.utils.translation import activate, get_language
 import ai_assistant
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.engine.storage import units
 from ai_assistant.engine.storage.asking import in_db_asking
@@ -20,7 +21,7 @@ from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.hooks import ToolRequested, lending, passes
-from ai_assistant.hooks.running import Asking
+from ai_assistant.hooks.passes import Asking
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from ai_assistant.types import RunContext
@@ -384,6 +385,37 @@ class TestRuns:
         assert run.error_text == (
             "The check “office” of this site failed, so this is not done."
         )
+        assert len(threads_at_once()) == units._pool.most
+
+    @pytest.mark.parametrize("point", ["before_model_request", "after_tool"])
+    def test_it_can_be_stopped_while_one_hangs(
+        self, point, script, submission, offer, hanging
+    ):
+        offer(lambda: "a row", name="look")
+        begun = threading.Event()
+
+        def hangs(context, value):
+            if point == "before_model_request" and value.step == 0:
+                return  # that one is asked before the run begins
+            begun.set()
+            hanging(context, value)
+
+        ai_assistant.hook(point, name=f"stopped-at-{point}", timeout_s=WAIT_S)(hangs)
+        script.add(reply("", call("look")), "Done.")
+        hold = accept(submission(), owner=this_process()).hold
+
+        async def scenario():
+            run = asyncio.create_task(execute(hold, Flusher()))
+            await asyncio.to_thread(begun.wait, WAIT_S)
+            await in_db(stop, hold.run_id)
+            run.cancel()
+            with suppress(asyncio.CancelledError):
+                await run
+
+        asyncio.run(scenario())
+
+        run = Run.objects.get(pk=hold.run_id)
+        assert (run.state, run.error_code) == ("cancelled", "stopped")
         assert len(threads_at_once()) == units._pool.most
 
     @pytest.mark.parametrize("point", ["before_tool", "after_tool", "run_finished"])

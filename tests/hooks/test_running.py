@@ -8,7 +8,8 @@ from dataclasses import fields
 import pytest
 
 from ai_assistant.hooks import Refuse, ToolRequested, passes
-from ai_assistant.hooks.running import Asking, aask, aask_each, ask, ask_each
+from ai_assistant.hooks.passes import Asking
+from ai_assistant.hooks.running import aask, aask_each, ask, ask_each
 from ai_assistant.types import RunContext
 from ai_assistant.types.hook import Hook, State
 from ai_assistant.types.tool import with_state

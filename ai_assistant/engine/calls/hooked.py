@@ -15,8 +15,9 @@ from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused, ToolFailed
 from ai_assistant.hooks import running
+from ai_assistant.hooks.passes import Asking
 from ai_assistant.hooks.points import ToolAnswered, ToolRequested
-from ai_assistant.hooks.running import Asking, Asks, ask, hooks_of
+from ai_assistant.hooks.running import Asks, ask, hooks_of
 from ai_assistant.hooks.state import change_of, merged
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.tools.result import HOOK

@@ -53,10 +53,11 @@ from ai_assistant.engine.interrupts.results import (
     record_result,
     tool_of_call,
 )
+from ai_assistant.engine.lifecycle.commits import Closing, Work
 from ai_assistant.engine.lifecycle.finish import finish, stopped
 from ai_assistant.engine.lifecycle.hooks import Kept, RunHooks
 from ai_assistant.engine.lifecycle.object_lock import let_go
-from ai_assistant.engine.lifecycle.writer import Closing, RunWriter, Work
+from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.loop import CallOutcome
 from ai_assistant.engine.storage.delegated import STEPPED, tell_root
 from ai_assistant.engine.storage.units import (

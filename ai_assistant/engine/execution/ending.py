@@ -7,10 +7,11 @@ from ai_assistant.engine.execution.resume import Outcome, Plan
 from ai_assistant.engine.execution.rounds import Round
 from ai_assistant.engine.execution.steps import Conclusion, StepReply, store_reply
 from ai_assistant.engine.execution.updates import kept_by
+from ai_assistant.engine.lifecycle.commits import Closing, Work
 from ai_assistant.engine.lifecycle.finish import SUCCEEDED, Ending, finish
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.engine.lifecycle.writer import Closing, RunWriter, Work
+from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.events import Event
 from ai_assistant.hooks.points import RunEnded, StatusChanged
 from ai_assistant.hooks.running import Asks

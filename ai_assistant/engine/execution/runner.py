@@ -35,6 +35,7 @@ from ai_assistant.engine.execution.updates import (
     tell_wait,
 )
 from ai_assistant.engine.intake.values import NewRun
+from ai_assistant.engine.lifecycle.commits import Closing, Work
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
     SUCCEEDED,
@@ -43,7 +44,7 @@ from ai_assistant.engine.lifecycle.finish import (
 )
 from ai_assistant.engine.lifecycle.object_lock import take, target_of
 from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter, Work
+from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
 from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.announcements import announce_now

@@ -3,8 +3,9 @@
 import asyncio
 
 from ai_assistant.engine.calls.provenance import has_data
+from ai_assistant.engine.lifecycle.commits import Work
 from ai_assistant.engine.lifecycle.hooks import RunHooks, note_failures, store_kept
-from ai_assistant.engine.lifecycle.writer import RunWriter, Work
+from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.storage.units import in_db, unit
 from ai_assistant.events import TextContent
 from ai_assistant.hooks.points import AnswerGrown, StatusChanged

@@ -14,15 +14,9 @@ from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.units import beside, unit
 from ai_assistant.events import Custom, Event
 from ai_assistant.hooks.outcomes import HookFailure, Outcome
+from ai_assistant.hooks.passes import AskedHooks, Asking
 from ai_assistant.hooks.points import RunEnded, StatusChanged
-from ai_assistant.hooks.running import (
-    AskedHooks,
-    Asking,
-    Asks,
-    aanswered,
-    answered,
-    hooks_of,
-)
+from ai_assistant.hooks.running import Asks, aanswered, answered, hooks_of
 from ai_assistant.hooks.state import (
     StateChange,
     Values,

@@ -34,7 +34,7 @@ from ai_assistant.engine.storage.units import (
 )
 from ai_assistant.events import Event, ReasoningContent, StepStarted, TextContent
 from ai_assistant.exceptions import LostLease
-from ai_assistant.hooks.lending import WAITS, HooksTakeLong
+from ai_assistant.hooks.lending import HooksTakeLong
 from ai_assistant.hooks.running import Asks
 
 LATE_SHARE = 5  # a round that came 10 ms late adds 50 ms to the next pause
@@ -280,14 +280,11 @@ class RunWriter:
         async def runner(
             write: Write, hold: Hold, batch: list[Event], works: list[Work | Closing]
         ) -> list[StoredEvent]:
-            def do() -> list[StoredEvent]:
-                own = asking.go_on()
-                if own is WAITS:
-                    return WAITS  # type: ignore[no-any-return]
+            def then(own: list[Work | Closing]) -> list[StoredEvent]:
                 found[:] = own
                 return write(hold, batch, [*works, *own])
 
-            return await carried_on(asking, do, Stage.FINISH)
+            return await carried_on(asking, then, Stage.FINISH)
 
         try:
             while True:

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ai_assistant.engine.storage.pool import Lane, Stage
 from ai_assistant.engine.storage.units import lane, with_connections
 from ai_assistant.hooks.lending import HooksTakeLong, Work
 from ai_assistant.hooks.running import Asks
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -23,7 +24,7 @@ async def in_db_asking(asks: Asks[T], *, stage: Stage = Stage.FOLLOW) -> T:
     try:
         while True:
             try:
-                return await carried_on(work, work.go_on, stage)
+                return await carried_on(work, _as_it_is, stage)
             except HooksTakeLong:
                 await work.hooks_called()
     finally:
@@ -37,11 +38,19 @@ def work_asking(asks: Asks[T], stage: Stage) -> Work[T]:
     return Work(asks, found if isinstance(found, Lane) else None)
 
 
-async def carried_on(work: Work[object], do: Callable[[], T], stage: Stage) -> T:
-    """Do `do`, which lets `work` go on, in the pool. Raise HooksTakeLong."""
-    return await work.carried_on(partial(_submit, stage), do)
+async def carried_on(work: Work[T], then: Callable[[T], R], stage: Stage) -> R:
+    """
+    Let work go on in the pool; return what `then` makes of its result, in its thread.
+
+    Raise HooksTakeLong if it waits for hooks.
+    """
+    return await work.carried_on(partial(_submit, stage), then)
 
 
-def _submit(stage: Stage, do: Callable[[], T]) -> "asyncio.Future[T]":
+def _submit(stage: Stage, do: Callable[[], Any]) -> "asyncio.Future[Any]":
     loop = asyncio.get_running_loop()
     return loop.run_in_executor(lane(stage), with_connections, do)
+
+
+def _as_it_is(result: T) -> T:
+    return result
