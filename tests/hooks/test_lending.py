@@ -90,7 +90,7 @@ def threads_at_once():
 
     def waits():
         meet.wait()
-        return threading.get_ident()
+        return threading.current_thread()
 
     async def all_of_them():
         return await asyncio.gather(*(in_db(waits) for _ in range(meet.parties)))
@@ -261,7 +261,7 @@ class TestHanging:
         outcome = done(
             hook(slow, name=f"slow-{is_async}", timeout_s=3 * SHORT_S),
             hook(lambda context, asked: {"id": 5}),
-            before=lambda: lent.append(threading.get_ident()),
+            before=lambda: lent.append(threading.current_thread()),
         )
 
         assert outcome.value.arguments == {"id": 5}
