@@ -62,6 +62,8 @@ class Work(Generic[T]):
             try:
                 asked = context.run(self._asks.send, self._outcomes)
             except StopIteration as end:
+                if self._is_left:  # it was given up
+                    return _WAITS  # type: ignore[no-any-return]
                 self._result, self._is_over = end.value, True
                 break
             self._outcomes, one = begun(asked)

@@ -11,17 +11,22 @@ from django.db import connection, connections, transaction
 from django.utils.translation import activate, get_language
 
 import ai_assistant
+from ai_assistant import conf
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.intake.submission import accept
+from ai_assistant.engine.lifecycle import writer as writer_module
+from ai_assistant.engine.lifecycle.commits import write
 from ai_assistant.engine.lifecycle.stop import stop
-from ai_assistant.engine.lifecycle.writer import Flusher
+from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
 from ai_assistant.engine.storage import units
 from ai_assistant.engine.storage.asking import in_db_asking
-from ai_assistant.engine.storage.lease import this_process
+from ai_assistant.engine.storage.lease import RunLocked, this_process
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db
+from ai_assistant.events import TextContent
 from ai_assistant.hooks import ToolRequested, lending, passes
 from ai_assistant.hooks.passes import Asking
+from ai_assistant.models.event import RunEvent
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
 from ai_assistant.types import RunContext
@@ -450,3 +455,67 @@ class TestRuns:
 
         assert asyncio.run(side_by_side()) == many
         assert {run.state for run in Run.objects.all()} == {"succeeded"}
+
+
+class LockTimeout(Exception):
+    """What PostgreSQL raises where a row stays locked."""
+
+    sqlstate = "55P03"
+
+
+class TestCommits:
+    @pytest.fixture
+    def writer(self, submission):
+        hold = accept(submission(), owner=this_process()).hold
+        return RunWriter(hold, "group", Flusher())
+
+    def texts(self):
+        rows = RunEvent.objects.order_by("seq")
+        return [row.payload["delta"] for row in rows if "delta" in row.payload]
+
+    def asks(self, *hooks):
+        """Ask hooks, and have a piece of text stored behind them."""
+        yield [(hooks, Asking(value=ASKED, context=context))]
+        return [lambda: [TextContent(message_id="n", offset=0, delta="behind")]]
+
+    def test_text_is_stored_while_hooks_take_long(self, writer, monkeypatch):
+        # Until after the moment for text, which finds none: the commit has it.
+        monkeypatch.setattr(lending, "LONG_S", 2 * conf.FLUSH_S)
+        over, found = threading.Event(), []
+
+        def long(context, asked):
+            over.wait(WAIT_S)
+
+        async def scenario():
+            writer.text(TextContent(message_id="m", offset=0, delta="before"))
+            own = self.asks(hook(long, timeout_s=WAIT_S))
+            commit = asyncio.create_task(writer.commit_asking(own))
+            async with asyncio.timeout(WAIT_S / 2):
+                while not found:
+                    found[:] = await in_db(self.texts)
+                    await asyncio.sleep(0.01)
+            over.set()
+            await commit
+
+        asyncio.run(scenario())
+
+        assert found == ["before"]
+        assert self.texts() == ["before", "behind"]
+
+    def test_hooks_are_asked_once_where_the_run_is_locked(self, writer, monkeypatch):
+        asked, tried = [], []
+
+        def locked_once(*args):
+            tried.append(1)
+            if len(tried) == 1:
+                raise RunLocked from LockTimeout()
+            return write(*args)
+
+        monkeypatch.setattr(writer_module, "write", locked_once)
+        monkeypatch.setattr(writer_module, "LOCKED_S", 0)
+        own = self.asks(hook(lambda context, value: asked.append(1)))
+
+        asyncio.run(writer.commit_asking(own))
+
+        assert (len(asked), len(tried)) == (1, 2)
+        assert self.texts() == ["behind"]

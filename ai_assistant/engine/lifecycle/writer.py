@@ -292,6 +292,8 @@ class RunWriter:
                     stored = await self._stored(runner, None)
                     break
                 except HooksTakeLong:
+                    if self.pending:  # text need not wait for them
+                        self._flusher.want(self)
                     await asking.hooks_called()
         finally:
             asking.close()
