@@ -52,6 +52,7 @@ class HookThreads:
 
     def _run(self) -> None:
         keep_last_context()
+        _own.is_for_hooks = True  # in the tests of a site, that of a test calls them
         while True:
             try:
                 self._waiting.get()()
@@ -73,6 +74,8 @@ def clear_up() -> None:
     if loop := getattr(_own, "loop", None):
         _end_tasks(loop)
     if getattr(_own, "has_connected", False):
+        if getattr(_own, "is_for_hooks", False):
+            _drop_open()
         leave_connections()
 
 
@@ -94,11 +97,12 @@ class Connections:
         self._aside = _taken_out()
         kept: dict[str, BaseDatabaseWrapper] = getattr(_own, "connections", {})
         _put_in(kept)
-        _own.has_connected = bool(kept)
+        _own.has_connected, _own.is_for_hooks = bool(kept), True
         try:
             yield
         finally:
-            _own.connections = _without_open(_taken_out())
+            _own.is_for_hooks = False
+            _own.connections = _taken_out()
             _put_in(self._taken())
 
     def close(self) -> None:
@@ -133,17 +137,14 @@ def _taken_out() -> dict[str, BaseDatabaseWrapper]:
     return found
 
 
-def _without_open(
-    found: dict[str, BaseDatabaseWrapper],
-) -> dict[str, BaseDatabaseWrapper]:
-    """Return them without those that hooks left in a transaction: these are closed."""
-    for alias, connection in list(found.items()):
+def _drop_open() -> None:
+    """Drop connections of hooks that are in a transaction: nobody would end it."""
+    for connection in connections.all(initialized_only=True):
         is_manual = connection.autocommit != connection.settings_dict["AUTOCOMMIT"]
         if connection.in_atomic_block or (connection.connection and is_manual):
             with suppress(DatabaseError):
                 connection.close()
-            del found[alias]
-    return found
+            del connections[connection.alias]
 
 
 def _put_in(found: dict[str, BaseDatabaseWrapper]) -> None:
