@@ -24,6 +24,7 @@ from ai_assistant.hooks.passes import Asking
 from ai_assistant.models.event import RunEvent
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
+from ai_assistant.types.hook import POINTS
 from tests.engine.conftest import statuses
 from tests.hooks.lent import ASKED, SHORT_S, WAIT_S, context, hook, threads_at_once
 
@@ -32,17 +33,6 @@ pytestmark = [
     pytest.mark.row("H15"),
     pytest.mark.usefixtures("lent_soon"),
 ]
-# Those at which a thread of the engine's pool calls the hooks.
-POINTS = (
-    "process_prompt",
-    "before_model_request",
-    "after_model_response",
-    "before_tool",
-    "after_tool",
-    "response_complete",
-    "status_changed",
-    "run_finished",
-)
 
 
 class TestRuns:
@@ -50,7 +40,8 @@ class TestRuns:
     def test_one_that_hangs_ends_no_run(self, point, play, script, hanging, offer):
         offer(lambda: "a row", name="look")
         ai_assistant.hook(point, name=f"hangs-{point}", timeout_s=SHORT_S)(hanging)
-        script.add(reply("", call("look")), "Done.")
+        # With time for its update.
+        script.add(reply("", call("look")), ["Done", 0.3, "."])
 
         run = play()
 
