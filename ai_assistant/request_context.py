@@ -5,7 +5,7 @@ import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -49,30 +49,47 @@ def keep_last_context() -> None:
     _thread.keeps_last = True
 
 
+class Place(NamedTuple):
+    """Where code is at work: its language, the prefix of addresses, and `start_depth`."""
+
+    language: str | None
+    prefix: str
+    depth: int
+
+    @classmethod
+    def here(cls) -> Self:
+        """Return that of now."""
+        return cls(get_language(), get_script_prefix(), start_depth.get())
+
+    def carry(self, work: Callable[P, T]) -> Callable[P, T]:
+        """
+        Return `work` for another thread, in the language and below the prefix of here.
+
+        Code of the site that is called there belongs to the same run.
+        """
+        language, prefix, depth = self
+
+        def as_there(*args: "P.args", **kwargs: "P.kwargs") -> T:
+            if depth != start_depth.get():
+                with at_depth(depth):
+                    return as_there(*args, **kwargs)
+            if get_language() == language and get_script_prefix() == prefix:
+                return work(*args, **kwargs)  # to set both takes as long as short work
+            if language and getattr(_thread, "keeps_last", False):
+                activate(language)
+                set_script_prefix(prefix)
+                return work(*args, **kwargs)
+            with below(prefix), override(language):
+                return work(*args, **kwargs)
+
+        # All that `wraps` does takes longer than short work.
+        as_there.__name__ = getattr(work, "__name__", as_there.__name__)
+        return as_there
+
+
 def as_here(work: Callable[P, T]) -> Callable[P, T]:
-    """
-    Return `work` for another thread, in the language and below the prefix of now.
-
-    Code of the site that is called there belongs to the same run.
-    """
-    language, prefix, depth = get_language(), get_script_prefix(), start_depth.get()
-
-    def as_there(*args: "P.args", **kwargs: "P.kwargs") -> T:
-        if depth != start_depth.get():
-            with at_depth(depth):
-                return as_there(*args, **kwargs)
-        if get_language() == language and get_script_prefix() == prefix:
-            return work(*args, **kwargs)  # to set both takes as long as short work
-        if language and getattr(_thread, "keeps_last", False):
-            activate(language)
-            set_script_prefix(prefix)
-            return work(*args, **kwargs)
-        with below(prefix), override(language):
-            return work(*args, **kwargs)
-
-    # All that `wraps` does takes longer than short work.
-    as_there.__name__ = getattr(work, "__name__", as_there.__name__)
-    return as_there
+    """Return `work` for another thread, to be at work as it would be here."""
+    return Place.here().carry(work)
 
 
 @contextmanager

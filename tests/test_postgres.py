@@ -11,7 +11,7 @@ FILES = (
     *[f"changes/undo/test_{name}.py" for name in UNDO],
     *("engine/undo", "project/questionnaires/assistant/designer/test_snapshot.py"),
     *("engine/calls/test_write_limit.py", "engine/intake/test_lookup.py"),
-    "engine/intake/test_starts.py",
+    *("engine/intake/test_starts.py", "hooks/test_lending.py"),
     *("engine/accounting/test_daily.py", "configuration/test_transfer.py"),
     *("admin/test_reports.py", "admin/test_lists.py"),
     *("engine/storage/test_clocks.py", "engine/storage/test_locked_rows.py"),

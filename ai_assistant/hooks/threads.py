@@ -4,11 +4,14 @@ import asyncio
 import atexit
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from types import CoroutineType
 from typing import Any
 
+from django.db import DatabaseError, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
 from ai_assistant.request_context import keep_last_context
@@ -49,6 +52,7 @@ class HookThreads:
 
     def _run(self) -> None:
         keep_last_context()
+        _own.is_for_hooks = True  # in the tests of a site, that of a test calls them
         while True:
             try:
                 self._waiting.get()()
@@ -69,8 +73,83 @@ def clear_up() -> None:
     """Let go of what hooks have left behind in this thread."""
     if loop := getattr(_own, "loop", None):
         _end_tasks(loop)
-    if hasattr(_own, "has_connected"):
+    if getattr(_own, "has_connected", False):
+        if getattr(_own, "is_for_hooks", False):
+            _drop_open()
         leave_connections()
+
+
+class Connections:
+    """
+    The connections of a thread, put aside while it calls hooks.
+
+    These have others, as in a thread of their own: whatever they leave open, or set, is
+    not for the thread's work.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._aside: dict[str, BaseDatabaseWrapper] = {}
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Let this thread have the connections of its hooks."""
+        self._aside = _taken_out()
+        kept: dict[str, BaseDatabaseWrapper] = getattr(_own, "connections", {})
+        _put_in(kept)
+        _own.has_connected, _own.is_for_hooks = bool(kept), True
+        try:
+            yield
+        finally:
+            _own.is_for_hooks = False
+            _own.connections = _taken_out()
+            _put_in(self._taken())
+
+    def close(self) -> None:
+        """Close those that are put aside, from another thread: they are not put back."""
+        for connection in self._taken().values():
+            connection.inc_thread_sharing()
+            connection.close()
+
+    def _taken(self) -> dict[str, BaseDatabaseWrapper]:
+        with self._lock:
+            taken, self._aside = self._aside, {}
+            return taken
+
+
+def close_all() -> None:
+    """Close what this thread has, which ends: connections, its own and of hooks; a loop."""
+    kept: dict[str, BaseDatabaseWrapper] = getattr(_own, "connections", {})
+    for connection in [*connections.all(initialized_only=True), *kept.values()]:
+        with suppress(DatabaseError):  # it is lost anyway
+            connection.close()
+    kept.clear()
+    if (loop := getattr(_own, "loop", None)) is not None:
+        del _own.loop
+        _loops.remove(loop)
+        loop.close()
+
+
+def _taken_out() -> dict[str, BaseDatabaseWrapper]:
+    found = {one.alias: one for one in connections.all(initialized_only=True)}
+    for alias in found:
+        del connections[alias]
+    return found
+
+
+def _drop_open() -> None:
+    """Drop connections of hooks that are in a transaction: nobody would end it."""
+    for connection in connections.all(initialized_only=True):
+        is_manual = connection.autocommit != connection.settings_dict["AUTOCOMMIT"]
+        if connection.in_atomic_block or (connection.connection and is_manual):
+            with suppress(DatabaseError):
+                connection.close()
+            del connections[connection.alias]
+
+
+def _put_in(found: dict[str, BaseDatabaseWrapper]) -> None:
+    for alias, connection in found.items():
+        connections[alias] = connection
 
 
 def _note_connection(**_kwargs: object) -> None:

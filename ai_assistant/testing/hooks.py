@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ai_assistant.exceptions import NotRegistered
+from ai_assistant.hooks.passes import Asking
 from ai_assistant.hooks.points import NextRound
-from ai_assistant.hooks.running import Asking, ask
+from ai_assistant.hooks.running import ask
 from ai_assistant.hooks.state import merged
 from ai_assistant.registry import registry
 from ai_assistant.types import JSON, PageInfo, RunContext

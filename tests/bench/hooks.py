@@ -1,9 +1,9 @@
 """
 What 30 hooks that do nothing cost a step, spread over the points of a run.
 
-Once with the process on one processor, once on all. A hook has a thread of its own,
-and on a virtual machine to wake a thread on another processor takes longer than all
-else that is measured here.
+Once with the process on one processor, once on all: on a virtual machine to wake a
+thread on another processor takes longer than all of them, so quick hooks are called by
+the threads that prepare and store the step.
 """
 
 import asyncio

@@ -15,18 +15,20 @@ class Kill:
         self.at, self.after = at, after
         self.seen = 0
         self.victim = None
-        self.commit = writer_module.RunWriter.commit
-        kill = self
+        for name in ("commit", "commit_asking"):
+            own = getattr(writer_module.RunWriter, name)
+            monkeypatch.setattr(writer_module.RunWriter, name, self.killed_at(own))
 
-        async def commit(writer, work=None, **more):
-            number, kill.seen = kill.seen, kill.seen + 1
-            if number == kill.at and not kill.after:
-                await kill.strike()
-            await kill.commit(writer, work, **more)
-            if number == kill.at and kill.after:
-                await kill.strike()
+    def killed_at(self, commit):
+        async def killed(writer, *args, **more):
+            number, self.seen = self.seen, self.seen + 1
+            if number == self.at and not self.after:
+                await self.strike()
+            await commit(writer, *args, **more)
+            if number == self.at and self.after:
+                await self.strike()
 
-        monkeypatch.setattr(writer_module.RunWriter, "commit", commit)
+        return killed
 
     async def strike(self):
         self.victim.cancel()

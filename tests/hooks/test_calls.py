@@ -1,5 +1,6 @@
 """Hooks around a call: what they may do before it, and to its result."""
 
+import asyncio
 import threading
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 import ai_assistant
 from ai_assistant import RunContext
 from ai_assistant.engine.interrupts.answers import answer
+from ai_assistant.exceptions import LostLease
 from ai_assistant.hooks import Refuse, RequireApproval
 from ai_assistant.models.run import Run
 from ai_assistant.testing import call, reply
@@ -142,7 +144,42 @@ class TestBeforeTool:
         run = resume(bury(Run.objects.get(pk=hold.run_id)))
 
         assert (run.state, keys()) == ("succeeded", ["A"])
-        assert seen == (["a"] if after else ["a", "a"])
+        assert seen == ["a"]
+
+    def test_lost_with_the_commit_of_the_reply(
+        self, submission, function_model, monkeypatch
+    ):
+        """What hooks said is gone with it: a resume asks them again."""
+        from ai_assistant.engine.execution.runner import execute
+        from ai_assistant.engine.intake.submission import accept
+        from ai_assistant.engine.lifecycle import writer as module
+        from ai_assistant.engine.lifecycle.writer import Flusher
+        from ai_assistant.engine.storage.lease import this_process
+
+        seen = []
+
+        @ai_assistant.hook("before_tool")
+        def upper(context, asked):
+            seen.append(asked.arguments["key"])
+            return {"key": asked.arguments["key"].upper()}
+
+        async def model(request):
+            last = request.messages[-1]["role"]
+            return "Done." if last == "tool" else once()
+
+        def lost(*args):
+            raise LostLease("The database went away.")
+
+        function_model(model)
+        hold = accept(submission(), owner=this_process()).hold
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "write", lost)
+            asyncio.run(execute(hold, Flusher()))
+
+        run = resume(bury(Run.objects.get(pk=hold.run_id)))
+
+        assert (run.state, keys()) == ("succeeded", ["A"])
+        assert seen == ["a", "a"]
 
     def test_of_a_call_without_a_tool_nobody_is_asked(self, play, script):
         seen = []

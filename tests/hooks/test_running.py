@@ -7,8 +7,9 @@ from dataclasses import fields
 
 import pytest
 
-from ai_assistant.hooks import Refuse, ToolRequested, running
-from ai_assistant.hooks.running import Asking, aask, aask_each, ask, ask_each
+from ai_assistant.hooks import Refuse, ToolRequested, passes
+from ai_assistant.hooks.passes import Asking
+from ai_assistant.hooks.running import aask, aask_each, ask, ask_each
 from ai_assistant.types import RunContext
 from ai_assistant.types.hook import Hook, State
 from ai_assistant.types.tool import with_state
@@ -38,7 +39,7 @@ def outcome_of(*hooks, check=None):
 @pytest.fixture
 def hanging(monkeypatch):
     """A hook that hangs until the test is over; its own time alone ends it."""
-    monkeypatch.setattr(running, "START_S", 3600)
+    monkeypatch.setattr(passes, "START_S", 3600)
     over = threading.Event()
 
     def hangs(context, asked):

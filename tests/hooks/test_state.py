@@ -3,9 +3,12 @@
 import asyncio
 
 import pytest
+from django.db import OperationalError
 
 import ai_assistant
 from ai_assistant import RunContext
+from ai_assistant.engine.calls import schedule
+from ai_assistant.engine.calls.hooked import kept_of
 from ai_assistant.engine.execution.runner import execute
 from ai_assistant.engine.lifecycle.writer import Flusher
 from ai_assistant.hooks.state import (
@@ -22,6 +25,12 @@ from tests.engine.conftest import statuses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("H21")]
 OWN = "tests.hooks.test_state"
+
+
+class Busy(Exception):
+    """What SQLite raises while another process writes."""
+
+    sqlite_errorname = "SQLITE_BUSY"
 
 
 class TestValues:
@@ -114,6 +123,32 @@ class TestRuns:
 
         assert statuses(run) == ["complete"]
         assert run.state_values == {tool.origin: {"note": "milk"}}
+
+    def test_of_a_call_is_stored_by_the_attempt_that_succeeds(
+        self, play, script, offer, monkeypatch
+    ):
+        """A transaction that finds the database busy is done once more."""
+
+        @ai_assistant.hook("after_tool")
+        def note(context, answered):
+            context.state["note"] = "milk"
+
+        def once_busy(*args):
+            facts = kept_of(*args)
+            if not tried:
+                tried.append(1)
+                raise OperationalError("x") from Busy()
+            return facts
+
+        tried = []
+        monkeypatch.setattr(schedule, "kept_of", once_busy)
+        offer(lambda: "a row", name="look")
+        script.add(reply("", call("look")), "Done.")
+
+        run = play()
+
+        assert tried
+        assert run.state_values == {OWN: {"note": "milk"}}
 
     def test_of_a_tool_that_fails_is_not(self, play, script, offer):
         def note(context: RunContext) -> None:

@@ -5,9 +5,10 @@ import sys
 import threading
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from ai_assistant.hooks.threads import HookThreads, clear_up
+from tests.testapp.models import Effect
 
 WAIT_S = 30
 HANGS = """
@@ -99,3 +100,22 @@ class TestClearUp:
 
         assert done.wait(WAIT_S)
         assert seen == [None]
+
+    def test_what_a_hook_leaves_in_a_transaction_is_rolled_back(self, transactional_db):
+        seen, done = [], threading.Event()
+
+        def leaves():
+            transaction.atomic().__enter__()
+            Effect.objects.create(key="left", run="0" * 32)
+            clear_up()
+
+        def looks():
+            seen.append((connection.in_atomic_block, Effect.objects.count()))
+            done.set()
+
+        own = HookThreads(1, "leaves")
+        own.submit(leaves)
+        own.submit(looks)
+
+        assert done.wait(WAIT_S)
+        assert seen == [(False, 0)]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ai_assistant.engine.calls.provenance import has_data
 from ai_assistant.engine.lifecycle.hooks import (
+    Kept,
     context_of,
     note_failures,
     scope_now,
@@ -13,8 +14,10 @@ from ai_assistant.engine.lifecycle.hooks import (
 from ai_assistant.engine.storage.units import unit
 from ai_assistant.events import Event
 from ai_assistant.exceptions import Refused, ToolFailed
+from ai_assistant.hooks import running
+from ai_assistant.hooks.passes import Asking
 from ai_assistant.hooks.points import ToolAnswered, ToolRequested
-from ai_assistant.hooks.running import Asking, aask, ask, hooks_of
+from ai_assistant.hooks.running import Asks, ask, hooks_of
 from ai_assistant.hooks.state import change_of, merged
 from ai_assistant.safety.identity.permissions import fresh_user
 from ai_assistant.tools.result import HOOK
@@ -70,12 +73,18 @@ def answered(
 
 async def aanswered(attempt: "Attempt", outcome: Found) -> Found | ToolResult:
     """Do as `answered` does, for a caller on the event loop."""
+    return await running.aanswered(asks_after(attempt, outcome))
+
+
+def asks_after(attempt: "Attempt", outcome: Found) -> Asks[Found | ToolResult]:
+    """Do so on the way of the work that stores it."""
     found = _hooks_after(attempt, outcome)
     if not found or not isinstance(outcome, ToolResult):
         return outcome
-    given = await aask(found, _asking(attempt, outcome))
+    (given,) = yield [(found, _asking(attempt, outcome))]
     attempt.kept.add(given)
-    return given.value.result
+    result: ToolResult = given.value.result
+    return result
 
 
 def keep_state(attempt: "Attempt", context: RunContext) -> None:
@@ -96,12 +105,11 @@ def keep_state(attempt: "Attempt", context: RunContext) -> None:
 
 def kept_of(attempt: "Attempt", result: ToolResult) -> list[Event]:
     """Store what hooks and the tool itself leave, with the result of a call."""
-    kept = attempt.kept.handed_out()
-    if kept is None:
-        return []
-    if not result.ok:
-        kept.changes = []  # what failed has changed nothing
-    return store_kept(attempt.run, kept, lambda: has_data(attempt.run))
+    # It stays there: a transaction that finds the database busy is done once more.
+    kept = attempt.kept
+    changes = kept.changes if result.ok else []  # what failed has changed nothing
+    own = Kept(changes=changes, failures=kept.failures)
+    return store_kept(attempt.run, own, lambda: has_data(attempt.run))
 
 
 def _hooks_after(attempt: "Attempt", outcome: object) -> tuple[Hook, ...]:

@@ -23,7 +23,12 @@ from ai_assistant.engine.calls.attempt import (
     stop_if_asked,
     timed_out,
 )
-from ai_assistant.engine.calls.hooked import aanswered, answered, kept_of
+from ai_assistant.engine.calls.hooked import (
+    aanswered,
+    answered,
+    asks_after,
+    kept_of,
+)
 from ai_assistant.engine.calls.preview import ask_again, propose, proposed
 from ai_assistant.engine.calls.progress import REPORT_S, heard
 from ai_assistant.engine.calls.recording import result_of
@@ -48,6 +53,7 @@ from ai_assistant.engine.interrupts.results import (
     record_result,
     tool_of_call,
 )
+from ai_assistant.engine.lifecycle.commits import Closing, Work
 from ai_assistant.engine.lifecycle.finish import finish, stopped
 from ai_assistant.engine.lifecycle.hooks import Kept, RunHooks
 from ai_assistant.engine.lifecycle.object_lock import let_go
@@ -62,6 +68,7 @@ from ai_assistant.engine.storage.units import (
 )
 from ai_assistant.events import Custom, Event
 from ai_assistant.exceptions import Ask, Differs, ToolFailed
+from ai_assistant.hooks.running import Asks
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
 from ai_assistant.models.run import Run
@@ -274,8 +281,7 @@ class DurableCalls:
             await self._record(attempt, result_of(attempt.call, error))
 
     async def _record(self, attempt: Attempt, outcome: Outcome) -> None:
-        outcome = await aanswered(attempt, outcome)
-        await self.writer.commit(lambda: _record(attempt, outcome))
+        await self.writer.commit_asking(_recorded(attempt, outcome))
 
     async def _show_working(self, attempt: Attempt) -> None:
         call, report = attempt.call, attempt.report
@@ -308,6 +314,11 @@ def _claim(call: ToolCall) -> list[Event]:
     status = CallStatus.EXECUTING
     changed = own.update(status=status, started_at=Now())
     return [call_moved(call, status)] if changed else []
+
+
+def _recorded(attempt: Attempt, outcome: Outcome) -> Asks[list[Work | Closing]]:
+    left = yield from asks_after(attempt, outcome)
+    return [lambda: _record(attempt, left)]
 
 
 def _record(attempt: Attempt, outcome: Outcome | Differs) -> Sequence[Event]:

@@ -10,8 +10,8 @@ from ai_assistant.engine.interrupts.results import tool_of, with_effect_of_call
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.exceptions import ModelRetry
 from ai_assistant.hooks.outcomes import Outcome
+from ai_assistant.hooks.passes import Asking
 from ai_assistant.hooks.points import ToolRequested
-from ai_assistant.hooks.running import Asking
 from ai_assistant.tools.arguments import (
     parse_arguments,
     schema_error,

@@ -17,6 +17,7 @@ from ai_assistant.engine.execution.summing import sum_up_before
 from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import RunWriter
+from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
 from ai_assistant.engine.storage.history import read_history
 from ai_assistant.engine.storage.units import in_db
@@ -27,6 +28,7 @@ from ai_assistant.exceptions import (
 )
 from ai_assistant.hooks.outcomes import Outcome
 from ai_assistant.hooks.points import ModelCall, PromptDraft, StatusChanged
+from ai_assistant.hooks.running import Asks
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run, RunState
 from ai_assistant.prompts.tree import Prompt
@@ -165,11 +167,11 @@ class ProfileModel:
 
     async def _next(self, step_index: int, provider: Provider) -> ModelRequest:
         """Return the next request, after a summary if there is too much for it."""
-        request = await in_db(self._reserved, step_index, provider)
+        request = await in_db_asking(self._reserved(step_index, provider))
         if request is None and self.writer is not None:
             await sum_up_before(self.run, step_index, self.writer)
             self._may_sum_up = False
-            request = await in_db(self._reserved, step_index, provider)
+            request = await in_db_asking(self._reserved(step_index, provider))
         if request is None:
             raise ModelError("not_configured", "nothing is left to be asked")
         return request
@@ -179,7 +181,7 @@ class ProfileModel:
     ) -> AsyncGenerator[ModelChunk, None]:
         return with_timeouts(provider.stream(request), **timeouts_of(self.profile))
 
-    def prepare(self, user: Any, said: list[Message] | None = None) -> None:
+    def prepare(self, user: Any, said: list[Message] | None = None) -> Asks[None]:
         """
         Make the next request now, in a thread that has just read the run's row.
 
@@ -189,7 +191,7 @@ class ProfileModel:
         running = StatusChanged(state=RunState.RUNNING)
         self.hooks.ask_along(self.hooks.at("status_changed"), running)
         self.has_begun = self._may_sum_up = True
-        self._prepared = self._request(user, said)
+        self._prepared = yield from self._request(user, said)
 
     def _priced(self, chunk: ModelChunk) -> ModelChunk:
         return priced(self.profile, chunk) if isinstance(chunk, ReplyEnd) else chunk
@@ -198,16 +200,18 @@ class ProfileModel:
         if self.spending.has_budgets:
             await in_db(self.spending.release)
 
-    def _reserved(self, step_index: int, provider: Provider) -> ModelRequest | None:
+    def _reserved(
+        self, step_index: int, provider: Provider
+    ) -> Asks[ModelRequest | None]:
         """Return the next request, with what it may take reserved."""
-        request = self._prepared or self._request(step=step_index)
+        request = self._prepared or (yield from self._request(step=step_index))
         if request is not None and self.spending.has_budgets:
             self.spending.reserve(step_index, request, provider)
         return request
 
     def _request(
         self, user: Any = None, said: list[Message] | None = None, step: int = 0
-    ) -> ModelRequest | None:
+    ) -> Asks[ModelRequest | None]:
         """Return the next request; None if there is too much to be told for it."""
         is_fresh = user is not None
         user = user or fresh_user(self.run.user_id)
@@ -236,7 +240,7 @@ class ProfileModel:
             messages=redact_values_json(history.entries),
             tools=tool_schemas(composed.tools),
         )
-        return self._hooked(request, composed, step)
+        return (yield from self._hooked(request, composed, step))
 
     def _room(self) -> int:
         """Return how many characters of the history the model has room for."""
@@ -246,7 +250,7 @@ class ProfileModel:
 
     def _hooked(
         self, request: ModelRequest, composed: Composed, step: int
-    ) -> ModelRequest:
+    ) -> Asks[ModelRequest]:
         """
         Return the whole request: hooks of the site change its prompt, then all of it.
 
@@ -266,7 +270,7 @@ class ProfileModel:
             return ModelCall(messages=messages, tools=names, model=self.name, step=step)
 
         draft = PromptDraft(tree=composed.tree, step=step)
-        drafted, outcome = hooks.ask_each(
+        drafted, outcome = yield from hooks.asks_each(
             [
                 (hooks.at("process_prompt"), hooks.asking(draft)),
                 (hooks.at("before_model_request"), hooks.asking_what(prompted)),

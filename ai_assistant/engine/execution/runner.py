@@ -14,6 +14,7 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.context.page import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
 from ai_assistant.engine.execution.answer import is_answer
+from ai_assistant.engine.execution.ending import end
 from ai_assistant.engine.execution.hooked_calls import HookedCall, asked_calls
 from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
@@ -24,29 +25,30 @@ from ai_assistant.engine.execution.resume import (
     plan_of,
     unknown_ending,
 )
-from ai_assistant.engine.execution.rounds import Round, chain_text
-from ai_assistant.engine.execution.steps import Conclusion, StepReply, store_reply
+from ai_assistant.engine.execution.rounds import chain_text
+from ai_assistant.engine.execution.steps import StepReply, store_reply
 from ai_assistant.engine.execution.updates import (
     TextUpdates,
+    kept_by,
     leave_kept,
     tell_state,
     tell_wait,
 )
 from ai_assistant.engine.intake.values import NewRun
+from ai_assistant.engine.lifecycle.commits import Closing, Work
 from ai_assistant.engine.lifecycle.finish import (
     BUDGET,
     SUCCEEDED,
     Ending,
-    finish,
     stopped,
 )
-from ai_assistant.engine.lifecycle.hooks import RunHooks
 from ai_assistant.engine.lifecycle.object_lock import take, target_of
 from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.engine.lifecycle.writer import Closing, Flusher, RunWriter
+from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
 from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.announcements import announce_now
+from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
@@ -61,15 +63,14 @@ from ai_assistant.exceptions import (
 from ai_assistant.hooks.points import (
     AnswerGiven,
     ModelReplied,
-    RunEnded,
-    StatusChanged,
 )
+from ai_assistant.hooks.running import Asks, aanswered, answered
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import STOPPING, Run, RunState
 from ai_assistant.providers.errors import error_text
 from ai_assistant.request_context import at_depth
 from ai_assistant.safety.budgets.ledger import settle_open
-from ai_assistant.safety.identity.session import AccessRevoked, SessionStamp
+from ai_assistant.safety.identity.session import AccessRevoked
 from ai_assistant.signals import step_finished
 from ai_assistant.tools.result import HOOK
 from ai_assistant.types import ModelReply
@@ -90,7 +91,7 @@ async def execute(
     """
     try:
         if loaded is None:
-            loaded = await in_db(_load, hold.run_id, stage=Stage.LOAD)
+            loaded = await in_db_asking(_load(hold.run_id), stage=Stage.LOAD)
         plan, model = loaded
     except Run.DoesNotExist:
         return Outcome.OTHER
@@ -101,42 +102,13 @@ async def execute(
         with at_depth(plan.run.start_depth), plan.run.as_sent():
             ending = await _to_its_end(plan, model, writer)
             if ending is not None:
-                return await _end(plan, ending, writer)
+                return await end(plan, ending, writer)
     except LostLease:
         logger.info("run %s is executed by another process", hold.run_id)
     return Outcome.OTHER
 
 
-async def _end(plan: Plan, ending: Ending, writer: RunWriter) -> Outcome:
-    """Store the end of a run, and its last reply with it."""
-    running_s, last = writer.running_s(), plan.last_reply
-    asked = await _asked_at_end(plan, ending)
-    if plan.hooks is not None:
-        leave_kept(plan.hooks, writer)
-    if asked is not None and last is not None:
-        return await _end_with_round(plan, asked, last, writer)
-    if last is not None and ending is SUCCEEDED:
-        whole = Conclusion(run=plan.run, own=last, running_s=running_s)
-        await writer.commit(Closing(do=whole.store, told=whole.told))
-        return Outcome.SUCCEEDED if whole.has_queue else Outcome.LAST
-    if last is not None:
-        writer.defer(partial(store_reply, plan.run.pk, last))
-    await writer.commit(partial(finish, plan.run.pk, ending, running_s=running_s))
-    return Outcome.SUCCEEDED if ending is SUCCEEDED else Outcome.OTHER
-
-
-async def _end_with_round(
-    plan: Plan, asked: Round, last: StepReply, writer: RunWriter
-) -> Outcome:
-    """Store the end of a run, and what a hook has asked for, in one transaction."""
-    whole = Conclusion(run=plan.run, own=last, running_s=writer.running_s())
-    for fact in asked.said:
-        writer.note(fact)
-    await writer.commit(lambda: [*whole.store(), *asked.store()])
-    return Outcome.SUCCEEDED  # whoever executes runs looks for the next one
-
-
-def _load(run_id: UUID) -> Loaded:
+def _load(run_id: UUID) -> Asks[Loaded]:
     """Return how the run continues; for a new one with its first request ready."""
     load_views()
     refresh()
@@ -144,7 +116,7 @@ def _load(run_id: UUID) -> Loaded:
     if plan.ending is not None or plan.run.epoch > 1 or plan.state.calls_open:
         return plan, None
     with plan.run.as_sent():
-        return plan, _ready_model(plan)
+        return plan, (yield from _ready_model(plan))
 
 
 def load_new(rows: NewRun) -> Loaded | None:
@@ -159,16 +131,20 @@ def load_new(rows: NewRun) -> Loaded | None:
         said = [rows.message] if rows.is_first else None
         with rows.run.as_sent():
             plan = plan_of(rows.run)
-            return plan, None if plan.ending else _ready_model(plan, said)
+            if plan.ending:
+                return plan, None
+            return plan, answered(_ready_model(plan, said))
     except Exception:
         logger.warning("run %s is read once more", rows.run.pk, exc_info=True)
         return None
 
 
-def _ready_model(plan: Plan, said: list[Message] | None = None) -> ProfileModel | None:
+def _ready_model(
+    plan: Plan, said: list[Message] | None = None
+) -> Asks[ProfileModel | None]:
     try:
         model = ProfileModel(plan.run)
-        model.prepare(plan.user, said)
+        yield from model.prepare(plan.user, said)
     except Exception:  # noqa: BLE001 - handled where the run ends
         return None
     return model
@@ -306,7 +282,24 @@ async def _take_reply(
     reply: ModelReply, plan: Plan, writer: RunWriter, model: ProfileModel
 ) -> None:
     """Store a reply; the one that ends the run is stored with its end."""
-    own = StepReply(
+    if is_answer(reply):
+        plan.last_reply = await aanswered(_asked(reply, plan, model))
+        leave_kept(model.hooks, writer)
+    else:
+        await writer.commit_asking(_step(reply, plan, model))
+
+
+def _step(
+    reply: ModelReply, plan: Plan, model: ProfileModel
+) -> Asks[list[Work | Closing]]:
+    own = yield from _asked(reply, plan, model)
+    return [*kept_by(model.hooks), partial(store_reply, plan.run.pk, own)]
+
+
+def _asked(reply: ModelReply, plan: Plan, model: ProfileModel) -> Asks[StepReply]:
+    """Return a reply as it is stored, with what hooks make of it."""
+    hooked = yield from _hooked(reply, plan, model)
+    return StepReply(
         index=plan.state.step_index,
         reply=reply,
         model=model.name,
@@ -315,18 +308,13 @@ async def _take_reply(
         offer=model.offer,
         prompt=model.prompt,
         is_reserved=model.spending.has_budgets,
-        hooked=await _hooked(reply, plan, model),
+        hooked=hooked,
     )
-    leave_kept(model.hooks, writer)
-    if is_answer(reply):
-        plan.last_reply = own
-    else:
-        await writer.commit(partial(store_reply, plan.run.pk, own))
 
 
-async def _hooked(
+def _hooked(
     reply: ModelReply, plan: Plan, model: ProfileModel
-) -> Mapping[int, HookedCall]:
+) -> Asks[Mapping[int, HookedCall]]:
     """Let hooks see a reply, and judge its calls, before it is stored."""
     hooks, step = model.hooks, plan.state.step_index
     calls = tuple((call.name, call.arguments_text) for call in reply.calls)
@@ -347,35 +335,11 @@ async def _hooked(
     # Of too many calls none is carried out.
     is_within = len(calls) <= plan.limits.calls
     asked = asked_calls(hooks, reply, model.offer, step) if is_within else []
-    outcomes = await hooks.aask_each([(call.hooks, call.asking) for call in asked])
+    outcomes = yield from hooks.asks_each([(call.hooks, call.asking) for call in asked])
     return {
         call.requested.position: call.hooked(outcome)
         for call, outcome in zip(asked, outcomes, strict=True)
     }
-
-
-async def _asked_at_end(plan: Plan, ending: Ending) -> Round | None:
-    """Let hooks see how a run ends; return the round that they ask for."""
-    hooks = plan.hooks
-    if hooks is None:  # it ended before it began
-        hooks = plan.hooks = RunHooks(plan.run, RunScope(plan.run, plan.user))
-    moved, found = hooks.at("status_changed"), hooks.at("run_finished")
-    last = plan.last_reply
-    ended = RunEnded(
-        state=ending.state,
-        text=last.reply.text if last else "",
-        error=ending.text,
-        steps=plan.state.step_index,
-    )
-    state = StatusChanged(state=ending.state)
-    _told, outcome = await hooks.aask_each(
-        [(moved, hooks.asking(state)), (found, hooks.asking(ended))]
-    )
-    wanted = outcome.next_round
-    if wanted is None or ending is not SUCCEEDED:
-        return None
-    # Now: with its end the run forgets its session.
-    return Round(run=plan.run, wanted=wanted, stamp=SessionStamp.of(plan.run))
 
 
 def _ending_of(plan: Plan, error: Exception) -> Ending:

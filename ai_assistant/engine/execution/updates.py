@@ -3,6 +3,7 @@
 import asyncio
 
 from ai_assistant.engine.calls.provenance import has_data
+from ai_assistant.engine.lifecycle.commits import Work
 from ai_assistant.engine.lifecycle.hooks import RunHooks, note_failures, store_kept
 from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.storage.units import in_db, unit
@@ -59,9 +60,15 @@ class TextUpdates:
 
 def leave_kept(hooks: RunHooks, writer: RunWriter) -> None:
     """Have what hooks leave stored with the next commit, which follows at once."""
-    if (kept := hooks.kept.handed_out()) is not None:
-        run = hooks.run
-        writer.defer(lambda: store_kept(run, kept, lambda: has_data(run)))
+    for work in kept_by(hooks):
+        writer.defer(work)
+
+
+def kept_by(hooks: RunHooks) -> list[Work]:
+    """Return what stores what hooks leave, if there is any."""
+    if (kept := hooks.kept.handed_out()) is None:
+        return []
+    return [lambda: store_kept(hooks.run, kept, lambda: has_data(hooks.run))]
 
 
 async def tell_state(hooks: RunHooks, state: str) -> None:

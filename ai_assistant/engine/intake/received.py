@@ -14,8 +14,9 @@ from ai_assistant.context.page import page_info
 from ai_assistant.engine.intake.values import Submission
 from ai_assistant.engine.lifecycle.hooks import Kept
 from ai_assistant.exceptions import ModelError, Refused
+from ai_assistant.hooks.passes import Asking
 from ai_assistant.hooks.points import UserMessage
-from ai_assistant.hooks.running import Asking, ask, hooks_of
+from ai_assistant.hooks.running import ask, hooks_of
 from ai_assistant.hooks.state import CLIENT, merged, of_site
 from ai_assistant.models.conversation import Message
 from ai_assistant.models.run import Run

@@ -1,5 +1,6 @@
 """The hooks of one run, and what they leave to be stored with it."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,14 +14,9 @@ from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.storage.units import beside, unit
 from ai_assistant.events import Custom, Event
 from ai_assistant.hooks.outcomes import HookFailure, Outcome
+from ai_assistant.hooks.passes import AskedHooks, Asking
 from ai_assistant.hooks.points import RunEnded, StatusChanged
-from ai_assistant.hooks.running import (
-    AskedHooks,
-    Asking,
-    aask_each,
-    ask_each,
-    hooks_of,
-)
+from ai_assistant.hooks.running import Asks, aanswered, answered, hooks_of
 from ai_assistant.hooks.state import (
     StateChange,
     Values,
@@ -47,19 +43,25 @@ class Kept:
 
     changes: list[StateChange] = field(default_factory=list)
     failures: list[HookFailure] = field(default_factory=list)
+    # Text is told from the event loop, while a thread stores the step before it.
+    _lock: threading.Lock = field(
+        init=False, default_factory=threading.Lock, repr=False, compare=False
+    )
 
     def add(self, outcome: Outcome[Any]) -> None:
         """Take what hooks have left."""
-        self.changes += outcome.changes
-        self.failures += outcome.failures
+        with self._lock:
+            self.changes += outcome.changes
+            self.failures += outcome.failures
 
     def handed_out(self) -> "Kept | None":
         """Hand all of it out, once; None if there is nothing."""
-        if not self.changes and not self.failures:
-            return None
-        other = Kept(changes=self.changes, failures=self.failures)
-        self.changes, self.failures = [], []
-        return other
+        with self._lock:
+            if not self.changes and not self.failures:
+                return None
+            other = Kept(changes=self.changes, failures=self.failures)
+            self.changes, self.failures = [], []
+            return other
 
 
 class RunHooks:
@@ -97,29 +99,21 @@ class RunHooks:
 
     def ask(self, hooks: Sequence[Hook], value: Value) -> Outcome[Value]:
         """Call hooks from a thread, and keep what they leave."""
-        (outcome,) = self.ask_each([(hooks, self.asking(value))])
+        asked = [(hooks, self.asking(value))]
+        (outcome,) = answered(self.asks_each(asked))
         return outcome
-
-    def ask_each(self, asked: Sequence[AskedHooks]) -> list[Outcome[Any]]:
-        """Do so for several values, one after another, in one thread."""
-        along = self._taken_along()
-        outcomes = ask_each([*along, *asked])
-        return [self._kept(outcome) for outcome in outcomes][len(along) :]
 
     async def aask(self, hooks: Sequence[Hook], value: Value) -> Outcome[Value]:
-        """Call hooks from the event loop, and keep what they leave."""
-        (outcome,) = await self.aask_each([(hooks, self.asking(value))])
+        """Do so from the event loop."""
+        asked = [(hooks, self.asking(value))]
+        (outcome,) = await aanswered(self.asks_each(asked))
         return outcome
 
-    async def aask_each(self, asked: Sequence[AskedHooks]) -> list[Outcome[Any]]:
-        """Do as `ask_each` does, from the event loop."""
-        along = self._taken_along()
-        outcomes = await aask_each([*along, *asked])
-        return [self._kept(outcome) for outcome in outcomes][len(along) :]
-
-    def _taken_along(self) -> list[AskedHooks]:
+    def asks_each(self, asked: Sequence[AskedHooks]) -> Asks[list[Outcome[Any]]]:
+        """Ask hooks about several values on the way of some work; keep what they leave."""
         along, self._along = self._along, []
-        return along
+        outcomes = yield [*along, *asked]
+        return [self._kept(outcome) for outcome in outcomes][len(along) :]
 
     def _context(self) -> RunContext:
         self.scope = self.scope or scope_now(self.run)

@@ -5,32 +5,37 @@ import contextvars
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ai_assistant import conf
+from ai_assistant.engine.lifecycle.commits import Closing, Work, Write, write
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.storage import notifications
+from ai_assistant.engine.storage.asking import carried_on, work_asking
 from ai_assistant.engine.storage.eventlog import (
     StoredEvent,
-    append_by_state,
     append_events,
 )
 from ai_assistant.engine.storage.lease import (
     Hold,
     RunLocked,
-    pass_by_state,
     pass_fence,
-    renew_behind_lock,
 )
 from ai_assistant.engine.storage.pool import Stage
-from ai_assistant.engine.storage.units import in_db, is_lock_timeout, unit_once
+from ai_assistant.engine.storage.units import (
+    in_db,
+    in_write_thread,
+    is_lock_timeout,
+    unit_once,
+)
 from ai_assistant.events import Event, ReasoningContent, StepStarted, TextContent
 from ai_assistant.exceptions import LostLease
-from ai_assistant.models.run import RunState
+from ai_assistant.hooks.lending import HooksTakeLong
+from ai_assistant.hooks.running import Asks
 
 LATE_SHARE = 5  # a round that came 10 ms late adds 50 ms to the next pause
 MOST_S = 0.5
@@ -159,27 +164,12 @@ def _stored(hold: Hold, batch: list[Event]) -> _Stored:
     return _Stored(STORED, events)
 
 
-EVERY_STATE = tuple(RunState.values)
 LIVE_S = 0.08  # at most this often a live frame
 LOCKED_S = 0.5  # between two attempts to commit for a run that is locked
 DRAFT_S = 0.2  # at most this often one of calls that are being written
 
 to_store = partial(in_db, stage=Stage.FINISH)
-Work = Callable[[], Sequence[Event]]
 Runner = Callable[..., Awaitable[list[StoredEvent]]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Closing:
-    """
-    Work that reads no events, and makes so many of them: all are stored at once.
-
-    What it puts into `told` goes to followers with its events, once they are stored.
-    """
-
-    do: Work
-    events: int = 1
-    told: dict[str, Any] = field(default_factory=dict)
 
 
 class RunWriter:
@@ -274,24 +264,63 @@ class RunWriter:
         `work` returns the events that it made. Raise LostLease if this process does
         not hold the run any more; then nothing was written.
         """
+        works = [work] if work is not None else []
+        self._tell(await self._stored(runner, works), works)
+
+    async def commit_asking(self, asks: Asks[list[Work | Closing]]) -> None:
+        """
+        Do as `commit` does, with what `asks` returns: it asks hooks before.
+
+        The thread that commits calls them. Meanwhile nothing is written, and nothing
+        else is kept from being written if they take long.
+        """
+        found: list[Work | Closing] = []
+        asking = work_asking(asks, Stage.FINISH)
+
+        async def runner(
+            write: Write, hold: Hold, batch: list[Event], works: list[Work | Closing]
+        ) -> list[StoredEvent]:
+            def then(own: list[Work | Closing]) -> list[StoredEvent]:
+                found[:] = own
+                return write(hold, batch, [*works, *own])
+
+            return await carried_on(asking, then, Stage.FINISH)
+
+        try:
+            while True:
+                try:
+                    stored = await self._stored(runner, None)
+                    break
+                except HooksTakeLong:
+                    if self.pending:  # text need not wait for them
+                        self._flusher.want(self)
+                    await asking.hooks_called()
+        finally:
+            asking.close()
+        self._tell(stored, found)
+
+    async def _stored(
+        self, runner: Runner, works: list[Work | Closing] | None
+    ) -> list[StoredEvent]:
+        """Commit what waits and `works`; None: that of the runner itself."""
         stored: list[StoredEvent] = []
         async with self._lock:
             if self.in_flight is not None:
                 await asyncio.wait([self.in_flight])
             if self.lost.is_set():
                 raise LostLease(f"Run {self.hold.run_id} was taken over.")
-            batch = self.take()
-            works: list[Work | Closing] = [*self._deferred]
-            works += [work] if work is not None else []
-            if batch or works:
-                stored = await self._write(self._landed(runner, batch, works), batch)
+            batch, every = self.take(), [*self._deferred, *(works or [])]
+            if batch or every or works is None:
+                stored = await self._write(self._landed(runner, batch, every), batch)
             self._deferred = []
-        notifications.tell(
-            self.group,
-            self.hold.run_id,
-            stored,
-            **(work.told if isinstance(work, Closing) else {}),
-        )
+        return stored
+
+    def _tell(
+        self, stored: Sequence[StoredEvent], works: Sequence[Work | Closing]
+    ) -> None:
+        told = [work.told for work in works if isinstance(work, Closing)]
+        more = told[0] if told else {}
+        notifications.tell(self.group, self.hold.run_id, stored, **more)
 
     async def _landed(
         self, runner: Runner, batch: list[Event], works: list[Work | Closing]
@@ -299,10 +328,10 @@ class RunWriter:
         """Commit, as soon as no other transaction holds the run's row."""
         while True:
             try:
-                return await runner(_write, self.hold, batch, works)
+                return await runner(write, self.hold, batch, works)
             except OperationalError as error:
                 # Of a tool's own statement it is the tool's matter.
-                is_ours = isinstance(error, RunLocked) or runner is to_store
+                is_ours = isinstance(error, RunLocked) or runner is not in_write_thread
                 if not is_ours or not is_lock_timeout(error):
                     raise
             # By a piece of a background tool, say. The thread is others' meanwhile.
@@ -363,42 +392,6 @@ class RunWriter:
             "text": fact.delta,
         }
         notifications.send(self.group, frame)
-
-
-@unit_once
-def _write(
-    hold: Hold, batch: list[Event], works: list[Work | Closing]
-) -> list[StoredEvent]:
-    began = time.monotonic()
-    match works:
-        case [Closing() as closing]:
-            stored = _close(hold, batch, closing)
-        case _:
-            stored = _go_on(hold, batch, works)
-    if time.monotonic() - began > conf.heartbeat_s():
-        renew_behind_lock(hold.run_id)  # the heartbeat has passed it by
-    return stored
-
-
-def _go_on(
-    hold: Hold, batch: list[Event], works: list[Work | Closing]
-) -> list[StoredEvent]:
-    first = pass_fence(hold, events=len(batch))
-    stored = append_events(hold.run_id, batch, first_seq=first, epoch=hold.epoch)
-    for work in works:
-        do = work.do if isinstance(work, Closing) else work
-        if facts := do():
-            # The lock is held; `work` may have ended the run's `running`.
-            stored += append_by_state(hold.run_id, facts, EVERY_STATE, epoch=hold.epoch)
-    return stored
-
-
-def _close(hold: Hold, batch: list[Event], closing: Closing) -> list[StoredEvent]:
-    first = pass_fence(hold, events=len(batch) + closing.events)
-    facts = [*batch, *closing.do()]
-    if surplus := len(facts) - len(batch) - closing.events:
-        pass_by_state(hold.run_id, EVERY_STATE, events=surplus)
-    return append_events(hold.run_id, facts, first_seq=first, epoch=hold.epoch)
 
 
 def _continues(last: Any, fact: TextContent | ReasoningContent) -> bool:

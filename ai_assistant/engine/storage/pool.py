@@ -39,17 +39,29 @@ class Stage(Enum):
 
 
 class StagedPool:
-    """At most so many threads, and what waits for them. `begin` is done in each."""
+    """
+    At most so many threads, and what waits for them.
 
-    def __init__(self, threads: int, name: str, begin: Callable[[], object]) -> None:
+    `begin` is done in each, and `end` in one that was lent.
+    """
+
+    def __init__(
+        self,
+        threads: int,
+        name: str,
+        begin: Callable[[], object],
+        end: Callable[[], object] = lambda: None,
+    ) -> None:
         self.most = threads
         self._name = name
         self._begin = begin
+        self._end = end
         self._waiting: list[tuple[float, int, Future[Any], Callable[[], Any]]] = []
         self._numbers = itertools.count()  # in the same moment the first comes first
         self._changed = threading.Condition()
         self._threads = self._idle = 0
-        self.lanes = {stage: _Lane(self, stage) for stage in Stage}
+        self._lent: set[int] = set()  # threads that end with the work they do
+        self.lanes = {stage: Lane(self, stage) for stage in Stage}
 
     def submit(self, stage: Stage, work: Callable[[], T]) -> "Future[T]":
         """Have `work` done in a thread."""
@@ -57,17 +69,34 @@ class StagedPool:
         due = time.monotonic() + stage.value
         with self._changed:
             heapq.heappush(self._waiting, (due, next(self._numbers), future, work))
-            if len(self._waiting) > self._idle and self._threads < self.most:
-                self._threads += 1
-                name = f"{self._name}_{self._threads}"
-                threading.Thread(target=self._run, name=name, daemon=True).start()
+            self._begin_one_if_wanted()
             self._changed.notify()
         return future
 
+    def lend(self, thread: int) -> None:
+        """Let one of the threads, which is at work, be another's; it ends with that."""
+        with self._changed:
+            if thread not in self._lent:
+                self._lent.add(thread)
+                self._threads -= 1
+                self._begin_one_if_wanted()
+
+    def _begin_one_if_wanted(self) -> None:
+        if len(self._waiting) > self._idle and self._threads < self.most:
+            self._threads += 1
+            name = f"{self._name}_{self._threads}"
+            threading.Thread(target=self._run, name=name, daemon=True).start()
+
     def _run(self) -> None:
         self._begin()
-        while True:
+        own = threading.get_ident()
+        while own not in self._lent:
             self._do(*self._next())
+        try:
+            self._end()
+        finally:
+            with self._changed:
+                self._lent.discard(own)
 
     def _next(self) -> tuple[Future[Any], Callable[[], Any]]:
         with self._changed:
@@ -90,7 +119,7 @@ class StagedPool:
             future.set_result(result)
 
 
-class _Lane(Executor):
+class Lane(Executor):
     """The pool for one stage, as an event loop takes it."""
 
     def __init__(self, pool: StagedPool, stage: Stage) -> None:
@@ -101,6 +130,10 @@ class _Lane(Executor):
         self, work: Callable[..., T], /, *args: Any, **kwargs: Any
     ) -> "Future[T]":
         return self._pool.submit(self._stage, lambda: work(*args, **kwargs))
+
+    def lend(self, thread: int) -> None:
+        """Do so with a thread of the pool."""
+        self._pool.lend(thread)
 
 
 # --- what a thread holds ---

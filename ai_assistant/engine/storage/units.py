@@ -35,6 +35,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.engine.storage.pool import Stage, StagedPool, at_work
 from ai_assistant.exceptions import LostLease, Refused
+from ai_assistant.hooks.threads import close_all
 from ai_assistant.request_context import (
     as_here,
     keep_last_context,
@@ -75,7 +76,7 @@ def _beginning() -> Callable[[], None]:
     return begin
 
 
-_pool: StagedPool | Executor = StagedPool(4, "aia-db", _beginning())
+_pool: StagedPool | Executor = StagedPool(4, "aia-db", _beginning(), close_all)
 _tools = ThreadPoolExecutor(max_workers=16, thread_name_prefix="aia-tool")
 # Of its own: a write must not wait behind reads that hang.
 _writes = ThreadPoolExecutor(
@@ -87,11 +88,12 @@ async def in_db(
     work: Callable[..., T], *args: object, stage: Stage = Stage.FOLLOW
 ) -> T:
     """Run `work(*args)` in the engine's pool and return what it returns."""
-    loop, pool = asyncio.get_running_loop(), _lane(stage)
+    loop, pool = asyncio.get_running_loop(), lane(stage)
     return await loop.run_in_executor(pool, with_connections, as_here(work), *args)
 
 
-def _lane(stage: Stage) -> Executor:
+def lane(stage: Stage) -> Executor:
+    """Return the pool for one stage."""
     # In the tests of a site the thread of the test stands in the place of the pool.
     return _pool.lanes[stage] if isinstance(_pool, StagedPool) else _pool
 

@@ -16,9 +16,9 @@ from ai_assistant.engine.interrupts.answers import answer
 from ai_assistant.engine.interrupts.base import Answer, wait_state
 from ai_assistant.engine.interrupts.question import QUESTION
 from ai_assistant.engine.interrupts.results import call_moved, record_result
+from ai_assistant.engine.lifecycle.commits import write
 from ai_assistant.engine.lifecycle.finish import SUCCEEDED, Ending, finish
 from ai_assistant.engine.lifecycle.stop import end_unheld, stop
-from ai_assistant.engine.lifecycle.writer import _write
 from ai_assistant.engine.loop.loop import _Parts
 from ai_assistant.engine.storage.lease import Hold, claim_lease
 from ai_assistant.events import (
@@ -269,7 +269,7 @@ class Story:
     def _commit(self, work=None) -> None:
         batch, self.stretch.pending = self.stretch.pending, []
         if batch or work is not None:
-            _write(self.stretch.hold, batch, [work] if work else [])
+            write(self.stretch.hold, batch, [work] if work else [])
 
     def _reply(self, names: tuple[str, ...]) -> None:
         stretch, index = self.stretch, self.run.steps.count()
