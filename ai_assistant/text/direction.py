@@ -10,7 +10,7 @@ QUOTES = "".join(sorted(set("".join(PAIRS))))
 # Outside of tags: the mark of a hidden character has attributes.
 QUOTED = re.compile(
     "<[^>]*>|"
-    + "|".join(f"(?<={opens})[^{QUOTES}<>]+(?={closes})" for opens, closes in PAIRS)
+    + "|".join(f"(?<={pair[0]})[^{QUOTES}<>]+(?={pair[1]})" for pair in PAIRS)
 )
 
 
@@ -19,7 +19,7 @@ def isolate(name: object) -> SafeString:
     return format_html("<bdi>{}</bdi>", name)
 
 
-def isolate_quoted(sentence: object) -> SafeString:
+def isolate_quoted(sentence: str) -> SafeString:
     """
     Return a sentence, escaped, in which what is quoted has a direction of its own.
 

@@ -61,7 +61,9 @@ def _may_lose(changes: Changes | None) -> bool:
         return True
     if changes.plan:  # of an undo, whose card says row by row what becomes of it
         return False
-    kinds = {one.kind for one in (*changes.objects, *changes.related)}
+    kinds = {one.kind for one in changes.objects} | {
+        one.kind for one in changes.related
+    }
     is_kept = changes.undoable and not changes.undo_limits
     return not is_kept or not kinds <= {"create", "change", "link"}
 
