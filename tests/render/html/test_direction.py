@@ -92,6 +92,7 @@ class TestRefusal:
         ("template", "names"),
         [
             ("tool_card", {"call": samples.call(error="“Alpha” was not found.")}),
+            ("approval", {"item": samples.approval(allows="Also: “Alpha” on it")}),
             ("notice", {"notice": "“Alpha” was not found."}),
             ("limited", {"notice": "“Alpha” was not found."}),
             ("error", {"entry": {"error": "“Alpha” was not found."}}),
