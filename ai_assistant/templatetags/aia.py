@@ -14,9 +14,11 @@ from ai_assistant.render.html.cards.result import object_url
 from ai_assistant.render.html.overview import overview_entry
 from ai_assistant.render.html.reports.table import shown
 from ai_assistant.render.html.transcript.entries import Entry
+from ai_assistant.text.direction import isolate_quoted
 from ai_assistant.web.panel.layout import bridge, nonce_of
 
 register = template.Library()
+register.filter("quotes_isolated", isolate_quoted)
 
 AS_WRITTEN = ("blocktranslate", "blocktrans", "verbatim", "comment")
 # The start of a tag, its end, a quote, or a line break with the white space around it.

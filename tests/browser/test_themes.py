@@ -93,11 +93,11 @@ PUBLIC = (
     *("bg", "bg2", "fg", "quiet", "line", "accent", "accent-fg", "link"),
     *("ok", "warn", "err"),
 )
-DERIVED = ("edge", "warn-bg", "del", "ins")
+DERIVED = ("edge", "mine", "warn-bg", "del", "ins")
 # text on its ground: 4.5 to 1
 PAIRS = (
     *product(("fg", "quiet", "link", "err", "del", "ins"), ("bg",)),
-    *product(("fg", "quiet"), ("bg2",)),
+    *product(("fg", "quiet"), ("bg2", "mine")),
     *(("accent-fg", "accent"), ("fg", "warn-bg"), ("bg", "err"), ("warn", "bg")),
 )
 
@@ -184,7 +184,8 @@ def assert_readable(found: dict[str, list[int]]) -> None:
         pair: round(contrast(*(found[part] for part in pair)), 2) for pair in PAIRS
     }
     assert {pair: ratio for pair, ratio in ratios.items() if ratio < 4.5} == {}
-    assert contrast(found["ok"], found["bg"]) >= 3
+    for mark in ("ok", "edge"):
+        assert contrast(found[mark], found["bg"]) >= 3, mark
 
 
 class InTheme:

@@ -273,7 +273,7 @@ class TestSmall:
         apply(panel)
         assert sections.titles(ids)[:2] == before[:2]
 
-        buttons = changes_of(panel).locator(".aia-undo-acts .aia-btn")
+        buttons = changes_of(panel).locator(".aia-buttons .aia-btn")
         expect(buttons).to_have_count(2)
         for width in (320, 390):
             panel.page.set_viewport_size({"width": width, "height": 844})

@@ -217,6 +217,35 @@ class TestCard:
 
         assert said in page.by_id("aia-pinned").text()
 
+    @pytest.mark.parametrize(
+        ("kind", "given", "said"),
+        [
+            ("change", {}, ""),
+            ("create", {}, ""),
+            ("change", {"undo_limits": ("Mail.",)}, "It can be undone in part."),
+            ("change", {"undoable": False}, "It cannot be undone."),
+            ("delete", {"title": "Remove “An effect”"}, "effect, deleted"),
+            ("action", {}, "It can be undone."),
+        ],
+    )
+    def test_card_is_red_where_data_may_go_and_says_so(self, story, kind, given, said):
+        changed = one(kind, **({"fields": ()} if kind == "delete" else {}))
+        page = asked(story, changes(changed, **given), effect="destructive")
+
+        (card,) = with_class(page.root, "aia-approval")
+        (fine,) = with_class(card, "aia-fine")
+        assert ("data-destructive" in card.attrs) is bool(said)
+        assert said in card.text().removesuffix(fine.text())
+
+    def test_card_is_red_if_nobody_knows_what_changes(self, story):
+        page = asked(story, changes(one()), effect="destructive")
+        Interrupt.objects.update(proposal=None)
+        page = whole_page(story.conversation)[0]
+
+        (card,) = with_class(page.root, "aia-approval")
+        assert "data-destructive" in card.attrs
+        assert "This may remove data for good." in card.text()
+
     def test_card_says_why_it_asks(self, story):
         page = asked(story, changes(one()), asks_because="It comes from a file.")
 

@@ -47,11 +47,25 @@ def proposal_entry(interrupt: Interrupt) -> Entry:
         "because": call.asks_because,
         "again": getattr(interrupt, "is_again", False),
         "importance": (tool.display.importance or "") if tool else "",
+        "destructive": call.effect == "destructive" and _may_lose(changes),
         "expires_at": interrupt.expires_at,
         "expires": _time_left(interrupt.expires_at),
         "editable": bool(changes and tool and tool.approval.editor),
         "allows": _allows(interrupt, changes),
     }
+
+
+def _may_lose(changes: Changes | None) -> bool:
+    """Return whether data may go: it is shown to, or not all that happens is shown."""
+    if changes is None or changes.is_empty:
+        return True
+    if changes.plan:  # of an undo, whose card says row by row what becomes of it
+        return False
+    kinds = {one.kind for one in changes.objects} | {
+        one.kind for one in changes.related
+    }
+    is_kept = changes.undoable and not changes.undo_limits
+    return not is_kept or not kinds <= {"create", "change", "link"}
 
 
 def arguments_of(interrupt: Interrupt) -> list[Entry]:

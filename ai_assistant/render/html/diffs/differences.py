@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.formats import number_format
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,6 +19,7 @@ from ai_assistant.changes.values import (
     model_name,
     model_of_label,
 )
+from ai_assistant.text.direction import QUOTES, isolate
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
 from ai_assistant.text.word_diff import (
     LONG_CHARS,
@@ -28,7 +30,6 @@ from ai_assistant.text.word_diff import (
 )
 
 Entry = dict[str, Any]
-QUOTES = "“”„«»\u2039\u203a「」\"'"
 MOST_COLUMNS = 2  # of a table of rows; with more, the fields stand below each other
 
 
@@ -232,7 +233,8 @@ def _main(changes: Changes) -> ObjectChange | None:
 def _place(title: str, change: ObjectChange) -> tuple[int, int] | None:
     """Return where a title has the name of the object between quotation marks."""
     name = re.escape(change.text)
-    found = name and re.search(f"[{QUOTES}]\\s?({name})\\s?[{QUOTES}]", title)
+    quote = f"[{QUOTES}\"']"
+    found = name and re.search(f"{quote}\\s?({name})\\s?{quote}", title)
     return found.span(1) if found else None
 
 
@@ -303,5 +305,9 @@ def _sentence(related: Related, target: str) -> SafeString:
         ),
         "action": "%(count)d %(label)s",
     }
-    named = {"count": count, "label": related.label, "target": model_name(target)}
-    return mark_hidden_characters(patterns[related.kind] % named)
+    label, target = (
+        isolate(mark_hidden_characters(name))
+        for name in (related.label, model_name(target))
+    )
+    pattern = escape(patterns[related.kind])
+    return SafeString(pattern % {"count": count, "label": label, "target": target})

@@ -330,7 +330,6 @@ def pinned_entry(interrupt: Interrupt) -> Entry:
         "call": call_entry(call),
         "label": call.label or call.name,
         "agent": agent_label(interrupt.run.agent) if interrupt.run.root_id else "",
-        "destructive": call.effect == "destructive",
     }
 
 

@@ -1,0 +1,162 @@
+"""What a person tells the parts of the panel by: their edges, sides and words."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
+from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import text
+from tests.servers.app import DemoServer
+
+Visit = Callable[..., Visitor]
+LIST = "/admin/questionnaires/questionnaire/"
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
+CODE = "Use `ls`, or this:\n\n```python\npass\n```\n"
+LONG = "The names of all drafts that nobody has opened for a year, " * 2
+SCALE = "node => getComputedStyle(node).scale"
+# How far the words of a box are from its start and its end, in the page's direction.
+ROOM = """box => {
+  const range = document.createRange();
+  range.selectNodeContents(box);
+  const words = range.getBoundingClientRect();
+  const { left, right } = box.getBoundingClientRect();
+  const sides = [words.left - left, right - words.right];
+  return document.dir === "rtl" ? sides.reverse() : sides;
+}"""
+# Whether the first letter of a box is seen.
+BEGINS = """box => {
+  const range = document.createRange();
+  range.setStart(box.firstChild, 0);
+  range.setEnd(box.firstChild, 1);
+  const letter = range.getBoundingClientRect();
+  const { left, right } = box.getBoundingClientRect();
+  return letter.left >= left - 1 && letter.right <= right + 1;
+}"""
+# Whether nothing is seen between a button and the lower edge of its dialog.
+BELOW = """button => {
+  const { left, bottom } = button.getBoundingClientRect();
+  const edge = button.closest("dialog").getBoundingClientRect().bottom;
+  const foot = button.parentElement;
+  const at = (y) => document.elementFromPoint(left + 4, y);
+  for (let y = bottom + 1; y < edge - 2; y++) if (!foot.contains(at(y))) return false;
+  return true;
+}"""
+TOPS = "all => all.map((one) => one.getBoundingClientRect().top)"
+EDGE = """node => {
+  const { borderTopStyle, borderTopWidth } = getComputedStyle(node);
+  return `${borderTopWidth} ${borderTopStyle}`;
+}"""
+
+
+class TestRightToLeft:
+    def test_signs_and_names_are_at_their_side(
+        self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
+    ) -> None:
+        panel = visit(server, locale="ar").panel(LIST)
+        panel.ask_and_wait("[[script:think-and-call]]")
+        with subtests.test("a title in Latin begins where the head does"):
+            title = panel.page.locator("#aia-title")
+            title.evaluate("one => one.replaceChildren('Drafts')")
+            start, end = title.evaluate(ROOM)
+            assert start < 2
+            assert end > 20
+        with subtests.test("the chevron of the reasoning"):
+            self.chevron_points_the_way_of_the_text(panel)
+        with subtests.test("those of versions"):
+            self.versions_point_the_way_of_the_text(panel)
+        with subtests.test("a description in English loses its end"):
+            self.description_loses_its_end(panel)
+
+    def chevron_points_the_way_of_the_text(self, panel: Panel) -> None:
+        reasoning = panel.log.locator(".aia-reasoning")
+        chevron = reasoning.locator("summary .aia-i").locator("xpath=..")
+        assert chevron.evaluate(SCALE) == "-1 1"
+        reasoning.locator("summary").click()
+        assert chevron.evaluate(SCALE) == "none"
+        assert chevron.evaluate("node => getComputedStyle(node).rotate") == "90deg"
+
+    def versions_point_the_way_of_the_text(self, panel: Panel) -> None:
+        panel.log.locator(".aia-msg[data-role=user]").last.hover()
+        panel.log.locator(".aia-mine [data-aia-use=edit]").first.click()
+        form = panel.page.locator("form.aia-fork")
+        form.locator("textarea").fill("[[script:think-and-call]] again")
+        form.locator(".aia-go").click()
+        panel.log.get_by_text("2 / 2").wait_for()
+        panel.wait_done()
+        for name in ("previous", "next"):
+            sign = panel.log.locator(f".aia-{name} svg")
+            assert sign.evaluate(SCALE) == "-1 1"
+
+    def description_loses_its_end(self, panel: Panel) -> None:
+        panel.input.press_sequentially("/")
+        option = panel.page.locator("#aia-far [role=option]").first
+        option.wait_for()
+        said = option.locator(":scope > span")
+        said.evaluate("(box, text) => box.replaceChildren(text)", LONG)
+        assert said.evaluate("box => box.scrollWidth > box.clientWidth")
+        assert said.evaluate(BEGINS)
+
+
+class TestForcedColours:
+    def test_what_has_only_a_ground_has_an_edge(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        model.script("edges", [[text(CODE)]])
+        panel = visit(server, forced_colors="active").panel(LIST)
+        panel.ask_and_wait("[[script:edges]]")
+
+        parts = {
+            "bubble": ".aia-msg[data-role=user] > .aia-text",
+            "code": ".aia-code",
+            "word of code": ".aia-b :not(pre) > code",
+        }
+        found = {
+            name: panel.log.locator(selector).first.evaluate(EDGE)
+            for name, selector in parts.items()
+        }
+        assert found == dict.fromkeys(parts, "1px solid")
+
+
+class TestWords:
+    def test_empty_panel_says_what_the_composer_is_set_to(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        panel = visit(server).panel(LIST)
+        may, looks = panel.root.locator(".aia-may"), panel.root.locator(".aia-looks")
+        expect(may).to_be_visible()
+        expect(looks).to_be_hidden()
+
+        panel.page.locator("#aia-look").select_option("1")
+
+        expect(may).to_be_hidden()
+        expect(looks).to_have_text("It looks things up as you, and changes nothing.")
+
+
+class TestPhone:
+    def test_buttons_stay_in_reach_and_together(
+        self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
+    ) -> None:
+        with subtests.test("the button that closes the keyboard map is in sight"):
+            self.map_can_be_closed(visit(server, locale="de", **PHONE).panel(LIST))
+        with subtests.test("what can be done with changes stands in one line"):
+            panel = visit(server, **PHONE).panel(LIST)
+            panel.ask("[[script:rename]]")
+            panel.wait_state("waiting-approval")
+            panel.approve()
+            panel.wait_done()
+            buttons = panel.page.locator(".aia-offer .aia-btn")
+            expect(buttons).to_have_count(2)
+            assert len({*buttons.evaluate_all(TOPS)}) == 1
+
+    def map_can_be_closed(self, panel: Panel) -> None:
+        panel.page.locator("#aia-settings > summary").click()
+        panel.page.locator(".aia-settings a[href*=keyboard]").click()
+        close = panel.page.locator("dialog[open] > p button")
+        close.wait_for()
+        expect(close).to_be_in_viewport(ratio=1)
+        assert close.evaluate(BELOW)
+        close.click()
