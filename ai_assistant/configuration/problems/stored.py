@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.configuration.problems.modules import gone_tools, profile_error
 from ai_assistant.configuration.rows import rows_of
-from ai_assistant.models.configuration import Agent
+from ai_assistant.models.configuration import Agent, Profile
 from ai_assistant.models.policy import PolicyRule, pattern_error
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
@@ -44,6 +44,13 @@ def agent_problems() -> Iterator[StoredProblem]:
     for row in rows_of(Agent):
         if row.is_active:
             yield from (StoredProblem(row=row, text=said) for said in _gone_of(row))
+
+
+def fallback_problems() -> Iterator[StoredProblem]:
+    """Yield the model profiles that are on and whose fallback is gone."""
+    for row in Profile.objects.filter(is_active=True).exclude(fallback=""):
+        if said := profile_error(row.fallback):
+            yield StoredProblem(row=row, text=said)
 
 
 def _gone_of(row: Agent) -> Iterator[str]:

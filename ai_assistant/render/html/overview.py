@@ -11,7 +11,11 @@ from django.utils.http import urlencode
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
 from ai_assistant.configuration.problems.modules import module_problems
-from ai_assistant.configuration.problems.stored import agent_problems, rule_problems
+from ai_assistant.configuration.problems.stored import (
+    agent_problems,
+    fallback_problems,
+    rule_problems,
+)
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
@@ -85,8 +89,12 @@ def _sets_up(user: Any) -> bool:
 
 
 def _broken(user: Any) -> Iterator[Entry]:
-    """Yield what is wrong by now with rules and agents that the user may view."""
-    kinds = {"policyrule": rule_problems, "agent": agent_problems}
+    """Yield what is wrong by now with profiles, rules and agents that the user may view."""
+    kinds = {
+        "profile": fallback_problems,
+        "policyrule": rule_problems,
+        "agent": agent_problems,
+    }
     for kind, problems in kinds.items():
         if user.has_perm(f"ai_assistant.view_{kind}"):
             page = f"admin:ai_assistant_{kind}_change"

@@ -1,0 +1,148 @@
+"""What has broken in rows since they were saved: the doctor and the start page say it."""
+
+from functools import partial
+from html import unescape
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from ai_assistant.configuration.profiles import keep_key
+from ai_assistant.models import Agent, Budget, Module, PolicyRule, Profile
+
+pytestmark = pytest.mark.django_db
+
+START = reverse("admin:app_list", args=["ai_assistant"])
+NO_PRICE = {"name": "default", "model": "openai/of-our-own"}
+
+
+def doctor():
+    """Return what the doctor writes."""
+    out = StringIO()
+    try:
+        call_command("assistant_doctor", stdout=out)
+    except SystemExit as left:
+        assert left.code == 1
+    return out.getvalue()
+
+
+def profile(**fields):
+    row = Profile(name="spare", model="openai/gpt-5-mini")
+    keep_key(row, "sk-own")
+    row.save()
+    Profile.objects.update(**fields)
+
+
+def module(**fields):
+    Module.objects.create(name="teams", pages="auth.group")
+    Module.objects.update(**fields)  # as no form would let it be
+
+
+def rule(**fields):
+    PolicyRule.objects.create(tools="find_tools", decision="deny")
+    PolicyRule.objects.update(**fields)
+
+
+def agent(**fields):
+    Agent.objects.create(name="writer", text="Write.")
+    Agent.objects.update(**fields)
+
+
+def two_modules():
+    for name in ("teams", "others"):
+        Module.objects.create(name=name, pages="auth.group")
+
+
+def budget_of_money():
+    profile(**NO_PRICE)
+    Budget.objects.create(scope="site", window="day", usd=5)
+
+
+GONE_TOOL = "There is no tool “gone” any more."
+GONE_PROFILE = "There is no profile “gone” any more."
+BROKEN = {
+    "tool of a module": (partial(module, tools="gone"), GONE_TOOL, GONE_TOOL),
+    "profile of a module": (
+        partial(module, profile="gone"),
+        GONE_PROFILE,
+        GONE_PROFILE,
+    ),
+    "page that does not compile": (
+        partial(module, pages="admin:(["),
+        "“admin:([” is no page.",
+        "“admin:([” is no page.",
+    ),
+    "page that may hang": (
+        partial(module, pages="a*b*c*d*e*f*g"),
+        "Write a shorter pattern.",
+        "Write a shorter pattern.",
+    ),
+    "two modules that fit equally": (
+        two_modules,
+        "others: The module “teams” fits some pages equally",
+        "The module “teams” fits some pages equally",
+    ),
+    "rule that does not compile": (
+        partial(rule, tools="("),
+        "match no tool: {pk} ((: deny)",
+        "Pattern “(” is not a regular expression",
+    ),
+    "rule that may hang": (
+        partial(rule, tools="(a+)+"),
+        "match no tool: {pk} ((a+)+: deny)",
+        "which may be very slow",
+    ),
+    "module of a rule": (
+        partial(rule, module="gone"),
+        "match no tool: {pk} (find_tools: deny)",
+        "There is no module “gone” any more.",
+    ),
+    "profile of an agent": (
+        partial(agent, profile="gone"),
+        f"writer: {GONE_PROFILE}",
+        GONE_PROFILE,
+    ),
+    "tool of an agent": (
+        partial(agent, tools="gone"),
+        f"writer: {GONE_TOOL}",
+        GONE_TOOL,
+    ),
+    "key of another SECRET_KEY": (
+        partial(profile, api_key_encrypted="x.y"),
+        "The key of profile “spare” cannot be read",
+        "a usable key of profile “spare” is missing",
+    ),
+    "key of another provider": (
+        partial(profile, model="groq/x"),
+        "The key of profile “spare” was entered for another address or provider.",
+        "a usable key of profile “spare” is missing",
+    ),
+    "fallback of a profile": (
+        partial(profile, fallback="gone"),
+        "The fallback of profile 'spare' is 'gone', which is no profile",
+        GONE_PROFILE,
+    ),
+    "price": (
+        budget_of_money,
+        "the price of profile 'default' is not known",
+        "Its price is not known",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("breaks", "by_doctor", "at_start"), BROKEN.values(), ids=BROKEN
+)
+def test_it_is_said_by_the_doctor_and_on_the_start_page(
+    admin_client, breaks, by_doctor, at_start
+):
+    def page():
+        return unescape(admin_client.get(START).content.decode())
+
+    assert at_start not in page()
+    breaks()
+
+    number = PolicyRule.objects.values_list("pk", flat=True).first()
+    assert by_doctor.format(pk=number) in " ".join(doctor().split())
+    assert at_start in page()
