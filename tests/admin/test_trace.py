@@ -1,5 +1,6 @@
 """The page of a run: what it did, and when."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -324,6 +325,18 @@ class TestSteps:
 
         assert "What the agent analyst did" in page
         assert page.count("Model call 1") == 2
+
+    def test_link_leads_to_its_entries_of_the_audit_log(self, told, staff):
+        run = told("ada").runs.get()
+        told("bob")
+        client = staff("view_run", "view_auditentry")
+
+        page = client.get(page_of(run)).content.decode()
+        (link,) = re.findall(r'href="([^"]*/auditentry/[^"]+)"', page)
+        found = client.get(link).context["cl"].queryset
+        assert {entry.run_id for entry in found} == {run.pk}
+        client = staff("view_run")
+        assert "/auditentry/" not in client.get(page_of(run)).content.decode()
 
 
 class TestOwn:
