@@ -25,6 +25,7 @@ from ai_assistant.management.doctor_models import (
 )
 from ai_assistant.management.doctor_parts import (
     count_of_budgets,
+    count_of_rows,
     count_of_rules,
     count_of_tokens,
     failed_hooks_in_words,
@@ -32,6 +33,7 @@ from ai_assistant.management.doctor_parts import (
     idle_rules,
     problems_of_agents,
     problems_of_modules,
+    problems_of_rows,
     profile_without_price,
     who_may_call,
 )
@@ -185,6 +187,17 @@ def _agents() -> str:
     return ", ".join(agent.name for agent in registered_agents()) or "none"
 
 
+def _rows() -> str:
+    if problems := problems_of_rows():
+        raise DoctorProblem(
+            "doctor.rows",
+            f"Rows of the admin need a look: {' '.join(problems)}",
+            "Correct them in the lists of their kind.",
+            blocks=False,
+        )
+    return count_of_rows()
+
+
 def _old_files() -> str:
     try:
         return place_of_old_files()
@@ -246,6 +259,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "policy": _policy,
     "modules at work": _modules,
     "agents at work": _agents,
+    "rows of the admin": _rows,
     "hooks at work": _hooks,
     "old files": _old_files,
     "access tokens": _tokens,

@@ -9,7 +9,15 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from ai_assistant.configuration.profiles import keep_key
-from ai_assistant.models import Agent, Budget, Module, PolicyRule, Profile
+from ai_assistant.models import (
+    Agent,
+    Budget,
+    Module,
+    PolicyRule,
+    Profile,
+    PromptCommand,
+    Skill,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -18,13 +26,13 @@ NO_PRICE = {"name": "default", "model": "openai/of-our-own"}
 
 
 def doctor():
-    """Return what the doctor writes."""
+    """Return what the doctor writes, on one line."""
     out = StringIO()
     try:
         call_command("assistant_doctor", stdout=out)
     except SystemExit as left:
         assert left.code == 1
-    return out.getvalue()
+    return " ".join(out.getvalue().split())
 
 
 def profile(**fields):
@@ -47,6 +55,11 @@ def rule(**fields):
 def agent(**fields):
     Agent.objects.create(name="writer", text="Write.")
     Agent.objects.update(**fields)
+
+
+def skill(**fields):
+    Skill.objects.create(name="tidy-up", description="How.", body="1. Look.")
+    Skill.objects.update(**fields)
 
 
 def two_modules():
@@ -108,6 +121,16 @@ BROKEN = {
         f"writer: {GONE_TOOL}",
         GONE_TOOL,
     ),
+    "tool of a skill": (
+        partial(skill, allowed_tools="get_* gone"),
+        f"skill tidy-up: {GONE_TOOL}",
+        GONE_TOOL,
+    ),
+    "module of a skill": (
+        partial(skill, module="gone"),
+        "skill tidy-up: There is no module “gone” any more.",
+        "There is no module “gone” any more.",
+    ),
     "key of another SECRET_KEY": (
         partial(profile, api_key_encrypted="x.y"),
         "The key of profile “spare” cannot be read",
@@ -144,5 +167,13 @@ def test_it_is_said_by_the_doctor_and_on_the_start_page(
     breaks()
 
     number = PolicyRule.objects.values_list("pk", flat=True).first()
-    assert by_doctor.format(pk=number) in " ".join(doctor().split())
+    assert by_doctor.format(pk=number) in doctor()
     assert at_start in page()
+
+
+def test_what_persons_keep_for_themselves_is_told_nobody(admin_client, admin_user):
+    PromptCommand.objects.create(name="mine", text="Sum up.", owner=admin_user)
+    PromptCommand.objects.update(module="gone")
+
+    assert "0 prompt commands" in doctor()
+    assert "There is no module" not in admin_client.get(START).content.decode()

@@ -8,11 +8,26 @@ from django.utils.translation import gettext as _
 
 from ai_assistant.configuration.problems.modules import gone_tools, profile_error
 from ai_assistant.configuration.rows import rows_of
-from ai_assistant.models.configuration import Agent, Profile
+from ai_assistant.models.configuration import (
+    Agent,
+    ConfigurationRow,
+    Instruction,
+    Profile,
+    PromptCommand,
+    Skill,
+    Suggestion,
+)
 from ai_assistant.models.policy import PolicyRule, pattern_error
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.policy import meant_by
+
+TAUGHT: tuple[type[ConfigurationRow], ...] = (
+    Instruction,
+    Skill,
+    PromptCommand,
+    Suggestion,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,8 +43,7 @@ def rule_problems() -> Iterator[StoredProblem]:
     modules, tools = {"", *module_ids()}, registry.tools()
     for row in PolicyRule.objects.order_by("pk"):
         if row.module not in modules:
-            said = _("There is no module “%(module)s” any more.")
-            yield StoredProblem(row=row, text=said % {"module": row.module})
+            yield StoredProblem(row=row, text=_no_module(row.module))
         elif error := pattern_error(row.tools):
             said = _("Pattern “%(tools)s” %(error)s. Write a simpler one.")
             values = {"tools": row.tools, "error": error}
@@ -53,10 +67,35 @@ def fallback_problems() -> Iterator[StoredProblem]:
             yield StoredProblem(row=row, text=said)
 
 
+def rows_of_site(model: type[ConfigurationRow]) -> list[Any]:
+    """Return the rows of one of `TAUGHT`, without what persons keep for themselves."""
+    return [row for row in rows_of(model) if getattr(row, "owner_id", None) is None]
+
+
+def taught_problems(model: type[ConfigurationRow]) -> Iterator[StoredProblem]:
+    """Yield the rows of one of `TAUGHT` that are on and name what is gone."""
+    modules = {"", *module_ids()}
+    for row in rows_of_site(model):
+        if not row.is_active:
+            continue
+        if row.module not in modules:
+            yield StoredProblem(row=row, text=_no_module(row.module))
+        for said in _gone_tools(getattr(row, "allowed_tools", "")):
+            yield StoredProblem(row=row, text=said)
+
+
+def _gone_tools(names: str) -> Iterator[str]:
+    return gone_tools(name for name in names.split() if "*" not in name)
+
+
+def _no_module(name: str) -> str:
+    return _("There is no module “%(module)s” any more.") % {"module": name}
+
+
 def _gone_of(row: Agent) -> Iterator[str]:
     if row.profile and (said := profile_error(row.profile)):
         yield said
-    yield from gone_tools(name for name in row.tools.split() if "*" not in name)
+    yield from _gone_tools(row.tools)
     if row.loop and row.loop not in (loops := registry.parts("loop")):
         sentence = _("There is no “%(name)s”. There are: %(known)s.")
         yield sentence % {"name": row.loop, "known": ", ".join(sorted(loops))}
