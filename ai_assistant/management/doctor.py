@@ -30,10 +30,10 @@ from ai_assistant.management.doctor_parts import (
     count_of_tokens,
     failed_hooks_in_words,
     hooks_in_words,
-    idle_rules,
     problems_of_agents,
     problems_of_modules,
     problems_of_rows,
+    problems_of_rules,
     profile_without_price,
     who_may_call,
 )
@@ -155,10 +155,10 @@ def _budgets() -> str:
 
 
 def _policy() -> str:
-    if idle := idle_rules():
+    if problems := problems_of_rules():
         raise DoctorProblem(
             "doctor.rules",
-            f"These policy rules match no tool: {', '.join(idle)}.",
+            f"Policy rules of the admin need a look: {' '.join(problems)}",
             "Correct or remove them, in the admin's list of policy rules.",
             blocks=False,
         )

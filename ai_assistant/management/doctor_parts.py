@@ -144,10 +144,10 @@ def failed_hooks_in_words() -> str:
     )
 
 
-def idle_rules() -> list[str]:
-    """Return the stored rules that match no tool or no module."""
+def problems_of_rules() -> list[str]:
+    """Return what is wrong with the policy rules that are kept in the admin."""
     try:
-        return [f"{one.row.pk} ({one.row})" for one in rule_problems()]
+        return [f"{one.row.pk} ({one.row}): {one.text}" for one in rule_problems()]
     except DatabaseError:
         return []
 

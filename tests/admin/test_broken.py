@@ -98,17 +98,17 @@ BROKEN = {
     ),
     "rule that does not compile": (
         partial(rule, tools="("),
-        "match no tool: {pk} ((: deny)",
-        "Pattern “(” is not a regular expression",
+        "{pk} ((: deny): Pattern “(” is not a regular expression",
+        "Write a simpler one. Until then the rule is for all tools.",
     ),
     "rule that may hang": (
         partial(rule, tools="(a+)+"),
-        "match no tool: {pk} ((a+)+: deny)",
+        "{pk} ((a+)+: deny): Pattern “(a+)+” repeats",
         "which may be very slow",
     ),
     "module of a rule": (
         partial(rule, module="gone"),
-        "match no tool: {pk} (find_tools: deny)",
+        "{pk} (find_tools: deny): There is no module “gone” any more.",
         "There is no module “gone” any more.",
     ),
     "profile of an agent": (

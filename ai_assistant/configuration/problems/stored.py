@@ -45,12 +45,18 @@ def rule_problems() -> Iterator[StoredProblem]:
         if row.module not in modules:
             yield StoredProblem(row=row, text=_no_module(row.module))
         elif error := pattern_error(row.tools):
-            said = _("Pattern “%(tools)s” %(error)s. Write a simpler one.")
-            values = {"tools": row.tools, "error": error}
-            yield StoredProblem(row=row, text=said % values)
+            yield StoredProblem(row=row, text=broken_pattern(row, error))
         elif not meant_by(row.tools, tools):
             said = _("There is no tool “%(tools)s” yet: the rule has no effect.")
             yield StoredProblem(row=row, text=said % {"tools": row.tools})
+
+
+def broken_pattern(rule: PolicyRule, error: str) -> str:
+    """Return what is wrong with the pattern of a rule, and what it means until then."""
+    said = _("Pattern “%(tools)s” %(error)s. Write a simpler one.")
+    values = {"tools": rule.tools, "error": error}
+    for_all = _("Until then the rule is for all tools.")
+    return said % values + ("" if rule.decision == "allow" else f" {for_all}")
 
 
 def agent_problems() -> Iterator[StoredProblem]:
