@@ -41,7 +41,7 @@ HELP = {
     "allowed_tools": gettext_lazy(
         "Names separated by spaces. Once it is read, only these tools are left."
     ),
-    "profile": gettext_lazy("A profile of the settings. Empty: as without the agent."),
+    "profile": gettext_lazy("A model profile. Empty: as without the agent."),
     "reasoning": gettext_lazy(
         "minimal, low, medium, high, or a number of tokens such as 8000. Empty: as the "
         "profile has it."

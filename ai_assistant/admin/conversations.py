@@ -88,8 +88,10 @@ class ConversationAdmin(ListedAdmin):
         match = request.resolver_match
         name = (match.url_name if match else None) or ""
         is_list = name.endswith("_changelist")
+        # Not `parent_call=None`: SQLite would read the rows by the index of that, and
+        # then sort them all.
         found: QuerySet[Conversation] = (
-            rows.filter(parent_call=None) if is_list else rows
+            rows.exclude(parent_call__isnull=False) if is_list else rows
         )
         return found
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 from ai_assistant.admin.base import RowForm
 from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.problems.rows import STRICTER, loosened_by
+from ai_assistant.configuration.problems.stored import broken_pattern
 from ai_assistant.models.policy import PolicyRule, pattern_error
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
@@ -70,8 +71,7 @@ class PolicyRuleAdmin(VersionedAdmin):
         if rule.module and rule.module not in module_ids():
             return _("none: there is no module “%(module)s”") % {"module": rule.module}
         if error := pattern_error(rule.tools):
-            values = {"tools": rule.tools, "error": error}
-            return _("Pattern “%(tools)s” %(error)s. Write a simpler one.") % values
+            return broken_pattern(rule, error)
         names = meant_by(rule.tools, registry.tools())
         rest = f", … ({len(names)})" if len(names) > 3 else ""
         return ", ".join(names[:3]) + rest or _("none with this name")

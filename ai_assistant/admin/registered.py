@@ -19,6 +19,7 @@ from ai_assistant.engine.service import PartsHere, parts_here
 from ai_assistant.safety.identity.permissions import may_view_prompts
 from ai_assistant.tools.api.catalogue import why_left_out
 
+VERSION_CHARS = 12  # of a hash
 LABELS = {
     "context": gettext_lazy("context providers"),
     "tools": gettext_lazy("tools"),
@@ -140,4 +141,5 @@ def _entry(part: RegisteredPart, *, shows_source: bool) -> dict[str, Any]:
         "source": source,
         "effect": getattr(part.part, "effect", ""),
         "schema": dict(part.schema),
+        "version": part.version[:VERSION_CHARS],
     }

@@ -22,6 +22,7 @@ from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.api.base import Operation
 from ai_assistant.tools.api.search import description
 from ai_assistant.tools.arguments import function_schema, schema_error
+from ai_assistant.tools.manifest import compute_tool_version
 from ai_assistant.types import ContextProvider, ToolDefinition
 from ai_assistant.types.teaching import Placement
 
@@ -51,6 +52,7 @@ class RegisteredPart:
     where: str = ""  # on which pages and for whom, in words; empty: everywhere
     about: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict)
+    version: str = ""  # of a tool: see `tools.manifest`
     code: Any = None  # the function or class
     placement: Placement | None = None
     is_on: bool = True  # False: the site knows it, and does not offer it
@@ -144,6 +146,7 @@ def _tool(tool: ToolDefinition) -> RegisteredPart:
         where=_words({"permission": tool.permission}),
         about=tool.description.partition("\n\n")[0],
         schema=schema,
+        version=compute_tool_version(tool) if is_good else "",
         code=tool.handler,
     )
 

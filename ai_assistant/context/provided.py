@@ -12,15 +12,22 @@ from ai_assistant.registry import registry
 from ai_assistant.safety.policy.sensitive import is_opted_out, is_sensitive_model
 from ai_assistant.types import ContextItem, ContextProvider, RunContext
 
+OWN_APP = "ai_assistant"
 ROWS = "browser.page-rows"  # the ticked rows of a list
 # What was typed into the form, and what is selected on the page.
 TEXTS = frozenset({"browser.page-fields", "browser.page-selection"})
 
 
 def is_withheld(page: SitePage) -> bool:
-    """Return whether objects of the page are sensitive, or kept from the assistant."""
+    """
+    Return whether objects of the page are sensitive, or kept from the assistant.
+
+    The start page of our own app tells of them as well.
+    """
     admin = page.model_admin
-    return admin is not None and _is_hidden(admin.model, admin)
+    if admin is None:
+        return page.is_of_admin and page.match.kwargs.get("app_label") == OWN_APP
+    return _is_hidden(admin.model, admin)
 
 
 def is_withheld_model(page: SitePage, model: Any) -> bool:

@@ -26,13 +26,15 @@ from ai_assistant.management.doctor_models import (
 from ai_assistant.management.doctor_parts import (
     around_writes_in_words,
     count_of_budgets,
+    count_of_rows,
     count_of_rules,
     count_of_tokens,
     failed_hooks_in_words,
     hooks_in_words,
-    idle_rules,
     problems_of_agents,
     problems_of_modules,
+    problems_of_rows,
+    problems_of_rules,
     profile_without_price,
     who_may_call,
     why_not_passed,
@@ -169,10 +171,10 @@ def _budgets() -> str:
 
 
 def _policy() -> str:
-    if idle := idle_rules():
+    if problems := problems_of_rules():
         raise DoctorProblem(
             "doctor.rules",
-            f"These policy rules match no tool: {', '.join(idle)}.",
+            f"Policy rules of the admin need a look: {' '.join(problems)}",
             "Correct or remove them, in the admin's list of policy rules.",
             blocks=False,
         )
@@ -199,6 +201,17 @@ def _agents() -> str:
             blocks=False,
         )
     return ", ".join(agent.name for agent in registered_agents()) or "none"
+
+
+def _rows() -> str:
+    if problems := problems_of_rows():
+        raise DoctorProblem(
+            "doctor.rows",
+            f"Rows of the admin need a look: {' '.join(problems)}",
+            "Correct them in the lists of their kind.",
+            blocks=False,
+        )
+    return count_of_rows()
 
 
 def _old_files() -> str:
@@ -263,6 +276,7 @@ LOOKS: dict[str, Callable[[], str]] = {
     "policy": _policy,
     "modules at work": _modules,
     "agents at work": _agents,
+    "rows of the admin": _rows,
     "hooks at work": _hooks,
     "old files": _old_files,
     "access tokens": _tokens,

@@ -13,7 +13,13 @@ from django.db.models import Q
 
 from ai_assistant import conf
 from ai_assistant.configuration.problems.modules import module_problems
-from ai_assistant.configuration.problems.stored import agent_problems, rule_problems
+from ai_assistant.configuration.problems.stored import (
+    TAUGHT,
+    agent_problems,
+    rows_of_site,
+    rule_problems,
+    taught_problems,
+)
 from ai_assistant.engine.queries import failed_hooks
 from ai_assistant.exceptions import (
     AssistantError,
@@ -147,10 +153,10 @@ def failed_hooks_in_words() -> str:
     )
 
 
-def idle_rules() -> list[str]:
-    """Return the stored rules that match no tool or no module."""
+def problems_of_rules() -> list[str]:
+    """Return what is wrong with the policy rules that are kept in the admin."""
     try:
-        return [f"{one.row.pk} ({one.row})" for one in rule_problems()]
+        return [f"{one.row.pk} ({one.row}): {one.text}" for one in rule_problems()]
     except DatabaseError:
         return []
 
@@ -158,6 +164,23 @@ def idle_rules() -> list[str]:
 def problems_of_agents() -> list[str]:
     """Return what is wrong with the agents that are kept in the admin."""
     return [f"{one.row.name}: {one.text}" for one in agent_problems()]
+
+
+def problems_of_rows() -> list[str]:
+    """Return what is wrong with the instructions and the like of the admin."""
+    return [
+        f"{one.row._meta.verbose_name} {one.row.name}: {one.text}"
+        for model in TAUGHT
+        for one in taught_problems(model)
+    ]
+
+
+def count_of_rows() -> str:
+    """Return how many instructions and the like the admin has."""
+    counted = [
+        (len(rows_of_site(model)), model._meta.verbose_name_plural) for model in TAUGHT
+    ]
+    return ", ".join(f"{count} {label}" for count, label in counted)
 
 
 def problems_of_modules() -> list[str]:

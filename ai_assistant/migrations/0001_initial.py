@@ -1876,6 +1876,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="conversation",
+            index=models.Index(fields=["-updated_at"], name="aia_conversation_used"),
+        ),
+        migrations.AddIndex(
+            model_name="conversation",
             index=models.Index(
                 condition=models.Q(("deleted_at__isnull", False)),
                 fields=["deleted_at"],

@@ -121,6 +121,8 @@ class Conversation(models.Model):
         ordering = ("-updated_at",)
         indexes = (
             models.Index(fields=["owner", "-updated_at"]),
+            # Of all users: a search ends when it has found enough of the newest.
+            models.Index(fields=["-updated_at"], name="aia_conversation_used"),
             # For the search for rows that can no longer be restored: they are few.
             models.Index(
                 fields=["deleted_at"],

@@ -10,6 +10,7 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
 
+from ai_assistant.admin.lists.found import FEW
 from ai_assistant.models import (
     ChangeSet,
     Conversation,
@@ -180,9 +181,10 @@ def test_queries_do_not_grow_with_the_rows(
 class TestFound:
     """A conversation is found by what was said, user, page, tool, outcome and cost."""
 
-    @pytest.fixture
-    def found(self, staff, told):
+    @pytest.fixture(params=[FEW, 0], ids=["few", "many"])
+    def found(self, request, monkeypatch, staff, told):
         """Return the owners of the conversations that a search finds."""
+        monkeypatch.setattr("ai_assistant.admin.lists.found.FEW", request.param)
         first, second = told("ada"), told("bob", state=RunState.FAILED)
         Run.objects.filter(conversation=first).update(page_path="/admin/shop/order/7/")
         ToolCall.objects.filter(run__conversation=second).update(name="highlight")
@@ -210,6 +212,8 @@ class TestFound:
             ({"q": "shop/order/7"}, ["ada"]),
             ({"q": "text"}, []),
             ({"q": "Of"}, ["ada", "bob"]),
+            ({"q": "i am shop/order/7 ADA"}, ["ada"]),
+            ({"q": "shop/order/7 kostet"}, []),
             ({"tool": "highlight"}, ["bob"]),
             ({"outcome": "failed"}, ["bob"]),
             ({"outcome": "no such"}, ["ada", "bob"]),
@@ -228,6 +232,13 @@ class TestFound:
         page = staff("view_conversation").get(address("conversation"), {"q": "Of"})
 
         assert "More were found: the newest 1 are shown." in page.content.decode()
+
+    def test_newest_are_read_first_and_not_all_sorted(self, staff):
+        page = staff("view_conversation").get(address("conversation"))
+
+        plan = page.context["cl"].queryset.explain()
+        assert "USING INDEX aia_conversation_used" in plan
+        assert "B-TREE FOR ORDER BY" not in plan
 
     def test_cost_is_no_filter_without_its_permission(self, found, staff):
         page = staff("view_conversation").get(address("conversation"), {"cost": "1"})

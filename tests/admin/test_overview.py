@@ -1,5 +1,6 @@
 """The start page of the assistant in the admin."""
 
+import re
 from datetime import timedelta
 from types import ModuleType
 
@@ -197,9 +198,13 @@ class TestParts:
         ada.save()
         client.force_login(ada)
 
+        Run.objects.filter(pk=call.run_id).update(state="waiting_answer")
+
         page = client.get(PAGE).content.decode()
         assert "1 question to you" in page
         assert "3 questions in all" in page
+        (link,) = re.findall(r'href="([^"]+\?state[^"]+)"', page)
+        assert client.get(link).context["cl"].result_count == 3
 
     def test_usage_is_that_of_today(self, admin_client, told):
         told("ada")

@@ -70,6 +70,7 @@ class TestRules:
         page = staff("view").get(LIST).content.decode()
 
         assert "Pattern “shop_(” is not a regular expression" in page
+        assert "Until then the rule is for all tools." in page
 
     def test_list_says_that_a_module_is_gone(self, staff):
         PolicyRule.objects.create(tools="find_tools", decision="deny", module="gone")

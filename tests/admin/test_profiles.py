@@ -92,6 +92,8 @@ class TestKey:
                 change_url(row),
                 LIST,
                 reverse("admin:ai_assistant_profile_history", args=[row.pk]),
+                reverse("admin:ai_assistant_configurationfile_save", args=["yaml"]),
+                reverse("admin:ai_assistant_configurationfile_save", args=["json"]),
                 reverse("admin:app_list", args=["ai_assistant"]),
                 "/admin/",
                 reverse("ai_assistant:model"),
@@ -108,6 +110,7 @@ class TestKey:
         assert "settings.changed" in AuditEntry.objects.values_list("action", flat=True)
         assert "API key" in " ".join(logged)
         assert '"tools":' in pages[list(addresses).index("registry")]
+        assert any("- name: mine" in page for page in pages)  # in the file
         assert CANARY not in everything
         assert Profile.objects.get().api_key_encrypted not in " ".join(pages)
 

@@ -91,6 +91,19 @@ class TestLook:
         assert [text for text in shown if text not in played.prompt] == []
         assert [one["name"] for one in told["tools"]] == played.offered
 
+    def test_what_was_left_out_is_said_before_and_afterwards(self, client, look, eva):
+        for number in range(4):
+            Instruction.objects.create(
+                name=f"n{number}", text=str(number) * 3000, priority=number
+            )
+        said = "Left out, since there was no room: instruction:n1, instruction:n0"
+
+        assert said in " ".join(look().content.decode().split())
+
+        run = run_assistant(eva, GROUPS, "Hi", replies=["Hello."]).run
+        sent = client.get(reverse("admin:ai_assistant_run_prompts", args=[run.pk]))
+        assert said in " ".join(sent.content.decode().split())
+
     def test_command_is_expanded(self, look, eva):
         PromptCommand.objects.create(name="sum", text="Sum up {{ arguments }}.")
 

@@ -10,6 +10,7 @@ from ai_assistant.configuration.registered import names_registered
 from ai_assistant.models import Instruction, Module, PolicyRule, PromptCommand, Skill
 from ai_assistant.registry import registry
 from ai_assistant.testing import run_assistant
+from ai_assistant.tools.manifest import compute_tool_version
 from tests.web.rest.program import API
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,9 @@ class TestAll:
         remember = kinds["tools"]["remember"]
         assert remember["source"].startswith("tests/testapp/assistant.py:")
         assert remember["effect"] == "read"
+        version = compute_tool_version(registry.tool("remember"))
+        assert version.startswith(remember["version"])
+        assert len(remember["version"]) == 12
         assert "key" in remember["schema"]["properties"]
         assert kinds["skills"]["refund"]["source"] == "made here"
         assert kinds["modules"]["teams"]["where"] == "pages auth.group"

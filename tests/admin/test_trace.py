@@ -1,5 +1,6 @@
 """The page of a run: what it did, and when."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -211,13 +212,13 @@ class TestPage:
         assert "On the order" not in page
         assert "of the order" not in page
         assert "/toolcall/" not in page
-        assert "4711" not in page
+        assert "4,711" not in page
 
     def test_costs_and_calls_by_their_own_permissions(self, run, staff):
         client = staff("view_run", "view_toolcall", "view_usage")
         page = client.get(page_of(run)).content.decode()
 
-        assert "4711" in page
+        assert "4,711" in page
         assert f"/toolcall/{run.calls.get(name='find_orders').pk}/change/" in page
 
     def test_queries_do_not_grow_with_steps_and_calls(
@@ -325,6 +326,18 @@ class TestSteps:
         assert "What the agent analyst did" in page
         assert page.count("Model call 1") == 2
 
+    def test_link_leads_to_its_entries_of_the_audit_log(self, told, staff):
+        run = told("ada").runs.get()
+        told("bob")
+        client = staff("view_run", "view_auditentry")
+
+        page = client.get(page_of(run)).content.decode()
+        (link,) = re.findall(r'href="([^"]*/auditentry/[^"]+)"', page)
+        found = client.get(link).context["cl"].queryset
+        assert {entry.run_id for entry in found} == {run.pk}
+        client = staff("view_run")
+        assert "/auditentry/" not in client.get(page_of(run)).content.decode()
+
 
 class TestOwn:
     """A person sees what happened in their own runs, as the panel shows it."""
@@ -345,7 +358,7 @@ class TestOwn:
         page = ada.get(page_of(run)).content.decode()
 
         assert "of the order" in page
-        for kept in ("4711", "10.0.0.7", "guard", "/toolcall/", "/auditentry/"):
+        for kept in ("4,711", "10.0.0.7", "guard", "/toolcall/", "/auditentry/"):
             assert kept not in page
 
     def test_not_while_the_assistant_is_off_or_they_may_not_see_it(

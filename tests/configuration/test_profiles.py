@@ -41,6 +41,39 @@ class TestRows:
         }
         assert offered_profiles() == {"default": "Ours"}
 
+    def test_each_field_of_a_row_counts(self):
+        row = stored(
+            label="Ours",
+            provider="direct",
+            api_base="https://models.example.com/v1",
+            reasoning="low",
+            window_tokens=64_000,
+            first_byte_s=5,
+            idle_s=6,
+            model_call_s=7,
+            fallback="default",
+            input_usd_per_mtok="0.25",
+            output_usd_per_mtok="2",
+            options={"temperature": 0},
+        )
+
+        assert conf.profile("mine") == {
+            "LABEL": "Ours",
+            "PROVIDER": "direct",
+            "MODEL": "openai/x",
+            "API_BASE": "https://models.example.com/v1",
+            "REASONING": "low",
+            "WINDOW_TOKENS": 64_000,
+            "FIRST_BYTE_S": 5.0,
+            "IDLE_S": 6.0,
+            "MODEL_CALL_S": 7.0,
+            "FALLBACK": "default",
+            "INPUT_USD_PER_MTOK": 0.25,
+            "OUTPUT_USD_PER_MTOK": 2.0,
+            "OPTIONS": {"temperature": 0},
+            "ROW": row.pk,
+        }
+
     def test_row_that_is_switched_off_switches_the_settings_profile_off(self, settings):
         profiles = {"default": {"MODEL": "y"}, "small": {"MODEL": "z"}}
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PROFILES": profiles}

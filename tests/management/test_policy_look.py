@@ -110,8 +110,8 @@ class TestIdleRules:
 
         said = doctor()
 
-        assert "doctor.rules: These policy rules match no tool: " in said
-        assert f"{rule.pk} (shop_.*: deny)." in said
+        assert "doctor.rules: Policy rules of the admin need a look: " in said
+        assert f"{rule.pk} (shop_.*: deny): There is no tool “shop_.*” yet" in said
         assert "A chat can work; see the problems above." in said
 
     def test_idle_rules_of_a_module_that_is_none(self):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -18,6 +18,7 @@ from ai_assistant.models.run import Run, RunState
 from ai_assistant.models.usage import UsageLedger
 
 MOST_FOUND = 1000
+FEW = 500  # rows with a word, whose conversations are named by their keys
 COST_DAYS = 30
 COSTS = ("0.01", "0.1", "1", "10")
 
@@ -87,7 +88,20 @@ def said_or_named(rows: QuerySet[Any], text: str) -> list[Any]:
         found = found.filter(
             Q(title__icontains=word)
             | Q(**{f"{owner}__icontains": word})
-            | Q(pk__in=messages_with(word).values("conversation"))
-            | Q(pk__in=pages.values("conversation"))
+            | _of_any(messages_with(word))
+            | _of_any(pages)
         )
     return list(found.values_list("pk", flat=True)[:MOST_FOUND])
+
+
+def _of_any(rows: QuerySet[Any]) -> Q:
+    """
+    Return the condition of a conversation that it has one of the rows.
+
+    A few are found first, once for all conversations. Of many the first are soon found,
+    and each conversation is asked for its own until there are enough of them.
+    """
+    keys = list(rows.values_list("conversation", flat=True)[: FEW + 1])
+    if len(keys) <= FEW:
+        return Q(pk__in={*keys})
+    return Q(Exists(rows.filter(conversation=OuterRef("pk"))))

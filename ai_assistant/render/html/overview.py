@@ -1,7 +1,8 @@
 """What stands on the start page of the assistant in the admin."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db.models import Count, Sum
@@ -11,7 +12,14 @@ from django.utils.http import urlencode
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
 from ai_assistant.configuration.problems.modules import module_problems
-from ai_assistant.configuration.problems.stored import agent_problems, rule_problems
+from ai_assistant.configuration.problems.stored import (
+    TAUGHT,
+    StoredProblem,
+    agent_problems,
+    fallback_problems,
+    rule_problems,
+    taught_problems,
+)
 from ai_assistant.configuration.rows import refresh
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.models import clock
@@ -85,8 +93,14 @@ def _sets_up(user: Any) -> bool:
 
 
 def _broken(user: Any) -> Iterator[Entry]:
-    """Yield what is wrong by now with rules and agents that the user may view."""
-    kinds = {"policyrule": rule_problems, "agent": agent_problems}
+    """Yield what is wrong by now with rows that the user may view."""
+    kinds: dict[str, Callable[[], Iterator[StoredProblem]]] = {
+        "profile": fallback_problems,
+        "policyrule": rule_problems,
+        "agent": agent_problems,
+    }
+    for model in TAUGHT:
+        kinds[str(model._meta.model_name)] = partial(taught_problems, model)
     for kind, problems in kinds.items():
         if user.has_perm(f"ai_assistant.view_{kind}"):
             page = f"admin:ai_assistant_{kind}_change"

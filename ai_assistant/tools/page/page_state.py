@@ -63,10 +63,10 @@ class PageRules:
 def page_rules(context: RunContext, path: str) -> PageRules | None:
     """Return what of the page at `path` may be told; None if nothing but its title."""
     page = find_page(path)
+    if page is not None and is_withheld(page):
+        return None
     if page is None or page.model_admin is None:
         return PageRules()
-    if is_withheld(page):
-        return None
     try:
         access = _access(context, page)
         if page.info.action not in FORM_PAGES:
