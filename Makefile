@@ -154,7 +154,7 @@ browsers: venv ## twelve things in Firefox and WebKit (firefox-esr, webkit2gtk-d
 	  $(PY) -m pytest -n 0 -W ignore tests/browsers/scenarios.py
 hosts: browser-program ## sites of packages that people use: tools make the rows of the page (NAMES)
 	@$(PY) -m tests.hosts.packages $(NAMES)
-share: browser-program # those of a tenth of the sites that the last commit chooses
+share: browser-program # those of a sixth of the sites that the last commit chooses
 	@$(PY) -m tests.hosts.packages --share
 kills: system
 	$(BIN)/pytest -m faults -n 2 --dist loadfile $(NOTED) $$(grep -rl --include='test_*.py' 'mark\.faults' tests)

@@ -1,7 +1,7 @@
 """
 `make hosts`: the site of each package, in an environment of its own.
 
-`python -m tests.hosts.packages [NAME ...]`; with `--share` those of a tenth of all
+`python -m tests.hosts.packages [NAME ...]`; with `--share` those of a sixth of all
 sites that the last commit chooses. Two run at a time. The last lines count the cards that
 were shown twice, and the tests. With `--cpu` the tests are left out: it prints what the
 writes of the forms take, and fails where that is over a limit.
@@ -20,7 +20,7 @@ from tests.hosts.packages.environment import constant, run_in, site_names
 from tests.servers.postgres import PostgresServer
 from tests.thorough import commit
 
-SHARES = 10
+SHARES = 6
 AT_A_TIME = 2  # each waits for its server and its browser
 TESTS = "tests/hosts/packages"
 MOST_SECOND = 0.02  # cards of all cases
