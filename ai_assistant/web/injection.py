@@ -236,7 +236,9 @@ def _are_own(templates: tuple[Template, ...]) -> bool:
 
 def _static_addresses() -> tuple[str, ...]:
     """Return the addresses of all static files that a closed panel names."""
-    files = (*(f"ai_assistant/{name}" for name in STATIC_FILES), bridge())
+    files = tuple(f"ai_assistant/{name}" for name in STATIC_FILES)
+    if own_sheet := bridge():  # of the theme, where it has one
+        files = (*files, own_sheet)
     if apps.is_installed("django.contrib.staticfiles"):
         storage = storages["staticfiles"]
         kind: Any = type(storage)

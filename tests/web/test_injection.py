@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.core.management import call_command
 from django.http import HttpResponse
 from django.template import Engine
 from django.template.loader import get_template
@@ -202,6 +203,15 @@ class TestStaticFiles:
                 monkeypatch.setattr(OfTenant, "tenant", tenant)
 
                 assert self.sheet(people[0]).startswith(f"/{tenant}/")
+
+    def test_manifest_names_each_file(self, people, tmp_path):
+        hashed = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+        own = {"BACKEND": hashed}
+        stores = {**settings.STORAGES, "staticfiles": own}
+        with override_settings(STORAGES=stores, STATIC_ROOT=tmp_path, DEBUG=False):
+            call_command("collectstatic", interactive=False, verbosity=0)
+
+            assert re.search(r"/panel\.[0-9a-f]{12}\.css$", self.sheet(people[0]))
 
     def test_address_follows_the_settings(self, people):
         before = self.sheet(people[0])
