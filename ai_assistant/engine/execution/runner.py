@@ -14,7 +14,7 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.context.page import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
 from ai_assistant.engine.execution.answer import is_answer
-from ai_assistant.engine.execution.ending import end
+from ai_assistant.engine.execution.ending import chain_text, end
 from ai_assistant.engine.execution.hooked_calls import HookedCall, asked_calls
 from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
@@ -25,7 +25,6 @@ from ai_assistant.engine.execution.resume import (
     plan_of,
     unknown_ending,
 )
-from ai_assistant.engine.execution.rounds import chain_text
 from ai_assistant.engine.execution.steps import StepReply, store_reply
 from ai_assistant.engine.execution.updates import (
     TextUpdates,
