@@ -14,10 +14,9 @@ from ai_assistant.engine.accounting.usage import Spending
 from ai_assistant.engine.calls.availability import Offer, tool_schemas
 from ai_assistant.engine.execution.prompt import Composed, compose, prompt_of_hooks
 from ai_assistant.engine.execution.summing import sum_up_before
-from ai_assistant.engine.lifecycle.hooks import RunHooks
+from ai_assistant.engine.lifecycle.hooks import RunHooks, in_db_asking
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import RunWriter
-from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
 from ai_assistant.engine.storage.history import read_history
 from ai_assistant.engine.storage.units import in_db

@@ -41,13 +41,13 @@ from ai_assistant.engine.lifecycle.finish import (
     Ending,
     stopped,
 )
+from ai_assistant.engine.lifecycle.hooks import in_db_asking
 from ai_assistant.engine.lifecycle.object_lock import take, target_of
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
 from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.announcements import announce_now
-from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread
