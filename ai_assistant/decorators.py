@@ -18,7 +18,7 @@ from ai_assistant.types import (
     RunContext,
     ToolDefinition,
 )
-from ai_assistant.types.hook import GUARD_POINTS, POINTS, TOOL_POINTS, Hook, Point
+from ai_assistant.types.hook import Hook, Point, patterns, wrong_point
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 Module = TypeVar("Module", bound=type)
@@ -253,7 +253,7 @@ def hook(
     tools, modules, agents = (
         patterns(given.pop(option, "")) for option in ("tools", "module", "agent")
     )
-    if problem := _wrong_point(point, tools, guard=given.get("guard", False)):
+    if problem := wrong_point(point, tools, guard=given.get("guard", False)):
         raise ValueError(f"@ai_assistant.hook({point!r}): {problem}")
 
     def register_hook(function: Handler) -> Handler:
@@ -272,22 +272,6 @@ def hook(
         return function
 
     return register_hook
-
-
-def patterns(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns of an option that may be one or several."""
-    return tuple(filter(None, [given] if isinstance(given, str) else given))
-
-
-def _wrong_point(point: str, tools: tuple[str, ...], *, guard: bool) -> str:
-    if point not in POINTS:
-        near = get_close_matches(point, POINTS, n=1) or [", ".join(POINTS)]
-        return f"there is no such point. Use {near[0]}."
-    if tools and point not in TOOL_POINTS:
-        return f"`tools` works at {' and '.join(TOOL_POINTS)} only. Leave it out."
-    if guard and point not in GUARD_POINTS:
-        return f"`guard` works at {', '.join(GUARD_POINTS)} only. Leave it out."
-    return ""
 
 
 @overload

@@ -6,7 +6,6 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-from ai_assistant.decorators import patterns
 from ai_assistant.registry import registry
 from ai_assistant.types import (
     NAME,
@@ -19,6 +18,7 @@ from ai_assistant.types import (
     SuggestionProvider,
     SuggestionWriter,
 )
+from ai_assistant.types.hook import patterns
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 LoopFunction = TypeVar("LoopFunction", bound=Callable[..., AsyncGenerator[Any, None]])

@@ -1,4 +1,4 @@
-"""Two values merged into one text, with the differing words marked."""
+"""Two values merged into one text, with the differing words marked; what is left out."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,8 +6,10 @@ from difflib import SequenceMatcher
 from math import sqrt
 from typing import Literal, NamedTuple
 
+from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import ngettext
 
 from ai_assistant.text.hidden_characters import (
     mark_hidden_characters,
@@ -240,3 +242,15 @@ def _piece(piece: DiffPiece, *, strict: bool, edges: bool) -> SafeString:
     marked = mark_hidden_characters(text, strict=strict, edges=edges or is_blank)
     tag = "<del>{}</del>" if piece.kind == "del" else "<ins>{}</ins>"
     return format_html(tag, marked)
+
+
+def more_sentence(count: int) -> str:
+    """Return the sentence with the number of omitted characters; empty for none."""
+    if not count:
+        return ""
+    sentence = ngettext(
+        "%(count)s more character is not shown here.",
+        "%(count)s more characters are not shown here.",
+        count,
+    )
+    return sentence % {"count": number_format(count, force_grouping=True)}

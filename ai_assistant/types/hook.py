@@ -1,7 +1,8 @@
 """What a site hooks into a run, and the state that its hooks and tools share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
@@ -72,6 +73,23 @@ class Hook:
 
 def _fits(patterns: tuple[str, ...], name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def patterns(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of an option that may be one or several."""
+    return tuple(filter(None, [given] if isinstance(given, str) else given))
+
+
+def wrong_point(point: str, tools: tuple[str, ...], *, guard: bool) -> str:
+    """Return what is wrong with where a hook is registered; empty if nothing is."""
+    if point not in POINTS:
+        near = get_close_matches(point, POINTS, n=1) or [", ".join(POINTS)]
+        return f"there is no such point. Use {near[0]}."
+    if tools and point not in TOOL_POINTS:
+        return f"`tools` works at {' and '.join(TOOL_POINTS)} only. Leave it out."
+    if guard and point not in GUARD_POINTS:
+        return f"`guard` works at {', '.join(GUARD_POINTS)} only. Leave it out."
+    return ""
 
 
 def namespace_of(origin: str) -> str:

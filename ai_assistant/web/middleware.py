@@ -20,7 +20,7 @@ from ai_assistant.safety.identity.permissions import may_view
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.web.injection import drawn_parts
 from ai_assistant.web.object_history import with_changes
-from ai_assistant.web.save_guard.digest import with_digest
+from ai_assistant.web.save_guard.digest_field import with_digest
 from ai_assistant.web.save_guard.object_lock import answer_if_locked, page_with_locks
 from ai_assistant.web.save_guard.page import (
     answer_if_stale,

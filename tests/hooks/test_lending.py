@@ -10,8 +10,8 @@ import pytest
 from django.db import connection, connections, transaction
 from django.utils.translation import activate, get_language
 
+from ai_assistant.engine.lifecycle.hooks import in_db_asking
 from ai_assistant.engine.storage import units
-from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.units import in_db
 from ai_assistant.hooks import lending, passes
 from ai_assistant.hooks.passes import Asking

@@ -7,7 +7,7 @@ import pytest
 import ai_assistant
 from ai_assistant import RunContext
 from ai_assistant.engine.calls.provenance import typed_by_person
-from ai_assistant.engine.execution.rounds import MADE_OF_DATA
+from ai_assistant.engine.execution.ending import MADE_OF_DATA
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.engine.storage.lease import this_process

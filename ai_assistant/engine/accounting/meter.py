@@ -1,7 +1,9 @@
 """How full the context of the model is, and of what: estimated from what is stored."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Max
@@ -85,6 +87,13 @@ def nearly_full(runs: Iterable[Run]) -> dict[UUID, int]:
         for run_id, tokens in read.items()
     }
     return {run_id: part for run_id, part in percent.items() if part >= NEARLY_FULL}
+
+
+def room_for_history(profile: Mapping[str, Any]) -> int:
+    """Return how many characters of the history the model of a profile has room for."""
+    tokens = window_tokens(profile)
+    # The other half is for the prompt, the tools and the answer.
+    return tokens * CHARS_PER_TOKEN // 2 if tokens else sys.maxsize
 
 
 def _read(run: Run, index: int) -> int:

@@ -1,23 +1,23 @@
 """Ask the model, on behalf of one run."""
 
 import logging
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ai_assistant import conf
-from ai_assistant.engine.accounting.prompts import CHARS_PER_TOKEN, ShownPrompt, shown
+from ai_assistant.engine.accounting.meter import room_for_history
+from ai_assistant.engine.accounting.prompts import ShownPrompt, shown
 from ai_assistant.engine.accounting.summaries import sums_up
 from ai_assistant.engine.accounting.usage import Spending
 from ai_assistant.engine.calls.availability import Offer, tool_schemas
 from ai_assistant.engine.execution.prompt import Composed, compose, prompt_of_hooks
 from ai_assistant.engine.execution.summing import sum_up_before
-from ai_assistant.engine.lifecycle.hooks import RunHooks
+from ai_assistant.engine.lifecycle.hooks import RunHooks, in_db_asking
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import RunWriter
-from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.branches import has_changed_rows, seen_by
 from ai_assistant.engine.storage.history import read_history
 from ai_assistant.engine.storage.units import in_db
@@ -38,7 +38,6 @@ from ai_assistant.providers.base import (
     with_masked_secrets,
 )
 from ai_assistant.providers.errors import FINAL
-from ai_assistant.providers.price_list import window_tokens
 from ai_assistant.providers.prices import priced
 from ai_assistant.providers.reasoning import reasoning_options
 from ai_assistant.providers.retry import with_retries, with_timeouts
@@ -223,7 +222,8 @@ class ProfileModel:
             raise ModelError("no_agent", f"agent {self.run.agent!r}")
         self._reasoning = scope.agent.reasoning if scope.agent else ""
         path, elsewhere = seen_by(self.run)
-        history = read_history(self.run, path, said, self._room)
+        room = partial(room_for_history, self.profile)
+        history = read_history(self.run, path, said, room)
         if history.wants_summary and self._may_sum_up and sums_up(self.profile):
             return None
         self.hooks.scope = scope
@@ -241,12 +241,6 @@ class ProfileModel:
             tools=tool_schemas(composed.tools),
         )
         return (yield from self._hooked(request, composed, step))
-
-    def _room(self) -> int:
-        """Return how many characters of the history the model has room for."""
-        tokens = window_tokens(self.profile)
-        # The other half is for the prompt, the tools and the answer.
-        return tokens * CHARS_PER_TOKEN // 2 if tokens else sys.maxsize
 
     def _hooked(
         self, request: ModelRequest, composed: Composed, step: int

@@ -14,7 +14,7 @@ from ai_assistant.configuration.rows import refresh
 from ai_assistant.context.page import load_views
 from ai_assistant.engine.calls.schedule import DurableCalls
 from ai_assistant.engine.execution.answer import is_answer
-from ai_assistant.engine.execution.ending import end
+from ai_assistant.engine.execution.ending import chain_text, end
 from ai_assistant.engine.execution.hooked_calls import HookedCall, asked_calls
 from ai_assistant.engine.execution.reply import ProfileModel
 from ai_assistant.engine.execution.resume import (
@@ -25,7 +25,6 @@ from ai_assistant.engine.execution.resume import (
     plan_of,
     unknown_ending,
 )
-from ai_assistant.engine.execution.rounds import chain_text
 from ai_assistant.engine.execution.steps import StepReply, store_reply
 from ai_assistant.engine.execution.updates import (
     TextUpdates,
@@ -42,13 +41,13 @@ from ai_assistant.engine.lifecycle.finish import (
     Ending,
     stopped,
 )
+from ai_assistant.engine.lifecycle.hooks import in_db_asking
 from ai_assistant.engine.lifecycle.object_lock import take, target_of
 from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.engine.lifecycle.writer import Flusher, RunWriter
 from ai_assistant.engine.loop import CallDraft, Finished, LoopItem, Waiting
 from ai_assistant.engine.storage import notifications
 from ai_assistant.engine.storage.announcements import announce_now
-from ai_assistant.engine.storage.asking import in_db_asking
 from ai_assistant.engine.storage.lease import Hold
 from ai_assistant.engine.storage.pool import Stage
 from ai_assistant.engine.storage.units import in_db, in_tool_thread

@@ -1,5 +1,6 @@
-"""The hooks of one run, and what they leave to be stored with it."""
+"""The hooks of one run, what they leave to be stored with it, and work that asks them."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +12,10 @@ from django.db import transaction
 from django.utils.functional import SimpleLazyObject
 
 from ai_assistant.engine.lifecycle.scope import RunScope
-from ai_assistant.engine.storage.units import beside, unit
+from ai_assistant.engine.storage.pool import Lane, Stage
+from ai_assistant.engine.storage.units import beside, lane, unit, with_connections
 from ai_assistant.events import Custom, Event
+from ai_assistant.hooks.lending import HooksTakeLong, Work
 from ai_assistant.hooks.outcomes import HookFailure, Outcome
 from ai_assistant.hooks.passes import AskedHooks, Asking
 from ai_assistant.hooks.points import RunEnded, StatusChanged
@@ -32,6 +35,8 @@ from ai_assistant.types import RunContext
 from ai_assistant.types.hook import Hook, Point, State
 from ai_assistant.types.tool import with_state
 
+R = TypeVar("R")
+T = TypeVar("T")
 Value = TypeVar("Value")
 
 MOST_ERRORS = 20  # hooks of a run that are told to have failed
@@ -221,3 +226,48 @@ def note_failures(run_id: UUID, failures: Sequence[HookFailure]) -> None:
         else:
             told.append({**key, "error": redact(failure.error), "count": 1})
     named.update(hook_errors=told[-MOST_ERRORS:])
+
+
+# --- work with the database that asks hooks on its way ---
+
+
+async def in_db_asking(asks: Asks[T], *, stage: Stage = Stage.FOLLOW) -> T:
+    """
+    Do work that asks hooks in the engine's pool, and return its result.
+
+    It may go on in another thread, so it asks outside of any transaction.
+    """
+    work = work_asking(asks, stage)
+    try:
+        while True:
+            try:
+                return await carried_on(work, _as_it_is, stage)
+            except HooksTakeLong:
+                await work.hooks_called()
+    finally:
+        work.close()
+
+
+def work_asking(asks: Asks[T], stage: Stage) -> Work[T]:
+    """Return work for the engine's pool."""
+    found = lane(stage)
+    # In the tests of a site the hooks have the thread of the test, as the pool has.
+    return Work(asks, found if isinstance(found, Lane) else None)
+
+
+async def carried_on(work: Work[T], then: Callable[[T], R], stage: Stage) -> R:
+    """
+    Let work go on in the pool; return what `then` makes of its result, in its thread.
+
+    Raise HooksTakeLong if it waits for hooks.
+    """
+    return await work.carried_on(partial(_submit, stage), then)
+
+
+def _submit(stage: Stage, do: Callable[[], Any]) -> "asyncio.Future[Any]":
+    loop = asyncio.get_running_loop()
+    return loop.run_in_executor(lane(stage), with_connections, do)
+
+
+def _as_it_is(result: T) -> T:
+    return result

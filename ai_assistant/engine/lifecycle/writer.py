@@ -13,9 +13,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from ai_assistant import conf
 from ai_assistant.engine.lifecycle.commits import Closing, Work, Write, write
+from ai_assistant.engine.lifecycle.hooks import carried_on, work_asking
 from ai_assistant.engine.loop import CallDraft
 from ai_assistant.engine.storage import notifications
-from ai_assistant.engine.storage.asking import carried_on, work_asking
 from ai_assistant.engine.storage.eventlog import (
     StoredEvent,
     append_events,

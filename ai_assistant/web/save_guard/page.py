@@ -32,9 +32,9 @@ from ai_assistant.web.save_guard.digest import (
     Opened,
     digest_forms,
     field_names,
-    hidden_input,
     read_digest,
 )
+from ai_assistant.web.save_guard.digest_field import hidden_input
 
 FORMS = frozenset({"change", "changelist"})
 CHOICE = "_aia_choice-"  # before the name of the field that is decided

@@ -23,10 +23,10 @@ from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.policy import Grant
 from ai_assistant.models.run import UNFINISHED, Channel
 from ai_assistant.registry import registry
-from ai_assistant.render.html.diffs.differences import difference_entry, more_sentence
+from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.render.html.diffs.long_texts import argument_label, argument_text
 from ai_assistant.text.hidden_characters import mark_hidden_characters
-from ai_assistant.text.word_diff import whole_text_limit
+from ai_assistant.text.word_diff import more_sentence, whole_text_limit
 from ai_assistant.tools.data.access.values import object_name, shown_value
 from ai_assistant.types import UserKey
 

@@ -5,8 +5,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from django.utils.formats import number_format
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,7 +17,8 @@ from ai_assistant.changes.values import (
     model_name,
     model_of_label,
 )
-from ai_assistant.text.direction import QUOTES, isolate
+from ai_assistant.render.html.diffs.rows import related_sentence
+from ai_assistant.text.direction import QUOTES
 from ai_assistant.text.hidden_characters import looks_like, mark_hidden_characters
 from ai_assistant.text.word_diff import (
     LONG_CHARS,
@@ -27,6 +26,7 @@ from ai_assistant.text.word_diff import (
     diff_words,
     mark_lone_value,
     marked_diff,
+    more_sentence,
 )
 
 Entry = dict[str, Any]
@@ -163,18 +163,6 @@ def _linked(field: FieldChange, model: Any) -> Entry | None:
     return {"label": related._meta.label_lower, "id": str(key)} if related else None
 
 
-def more_sentence(count: int) -> str:
-    """Return the sentence with the number of omitted characters; empty for none."""
-    if not count:
-        return ""
-    sentence = ngettext(
-        "%(count)s more character is not shown here.",
-        "%(count)s more characters are not shown here.",
-        count,
-    )
-    return sentence % {"count": number_format(count, force_grouping=True)}
-
-
 def _shown(field: FieldChange, kind: str, among: int, *, alike: bool) -> MarkedDiff:
     if kind == "delete":
         return mark_lone_value(field.before or field.after, among=among)
@@ -267,47 +255,8 @@ def _word(kind: str) -> str:
 def _related(related: Related, target: str) -> Entry:
     more = related.count - len(related.texts)
     return {
-        "sentence": _sentence(related, target),
+        "sentence": related_sentence(related, target),
         "kind": related.kind,
         "texts": [mark_hidden_characters(text) for text in related.texts],
         "more": max(0, more) if related.texts else 0,
     }
-
-
-def _sentence(related: Related, target: str) -> SafeString:
-    count = related.count
-    patterns = {
-        "delete": ngettext(
-            "%(count)d %(label)s will be deleted",
-            "%(count)d %(label)s will be deleted",
-            count,
-        ),
-        "create": ngettext(
-            "%(count)d %(label)s will be added",
-            "%(count)d %(label)s will be added",
-            count,
-        ),
-        "change": ngettext(
-            "%(count)d %(label)s will lose its %(target)s",
-            "%(count)d %(label)s will lose their %(target)s",
-            count,
-        )
-        if target
-        else ngettext(
-            "%(count)d %(label)s will be changed",
-            "%(count)d %(label)s will be changed",
-            count,
-        ),
-        "link": ngettext(
-            "%(count)d link will change: %(label)s",
-            "%(count)d links will change: %(label)s",
-            count,
-        ),
-        "action": "%(count)d %(label)s",
-    }
-    label, target = (
-        isolate(mark_hidden_characters(name))
-        for name in (related.label, model_name(target))
-    )
-    pattern = escape(patterns[related.kind])
-    return SafeString(pattern % {"count": count, "label": label, "target": target})

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -16,11 +17,13 @@ from ai_assistant.changes.values import (
     CHANGE_KINDS,
     FieldChange,
     ObjectChange,
+    Related,
     model_name,
     model_of_label,
 )
 from ai_assistant.models.change import RowChange
 from ai_assistant.safety.site_code import value_or
+from ai_assistant.text.direction import isolate
 from ai_assistant.text.hidden_characters import mark_hidden_characters
 from ai_assistant.tools.data.access.values import object_name
 
@@ -224,3 +227,46 @@ def _sums(counts: Counts) -> str:
     ]
     more = ["…"] if len(largest) > MOST_SUMS else []
     return ", ".join([*sums, *more])
+
+
+# --- related objects, which are counted ---
+
+
+def related_sentence(related: Related, target: str) -> SafeString:
+    """Return "3 comments will be deleted", of objects related to one of `target`."""
+    count = related.count
+    patterns = {
+        "delete": ngettext(
+            "%(count)d %(label)s will be deleted",
+            "%(count)d %(label)s will be deleted",
+            count,
+        ),
+        "create": ngettext(
+            "%(count)d %(label)s will be added",
+            "%(count)d %(label)s will be added",
+            count,
+        ),
+        "change": ngettext(
+            "%(count)d %(label)s will lose its %(target)s",
+            "%(count)d %(label)s will lose their %(target)s",
+            count,
+        )
+        if target
+        else ngettext(
+            "%(count)d %(label)s will be changed",
+            "%(count)d %(label)s will be changed",
+            count,
+        ),
+        "link": ngettext(
+            "%(count)d link will change: %(label)s",
+            "%(count)d links will change: %(label)s",
+            count,
+        ),
+        "action": "%(count)d %(label)s",
+    }
+    label, target = (
+        isolate(mark_hidden_characters(name))
+        for name in (related.label, model_name(target))
+    )
+    pattern = escape(patterns[related.kind])
+    return SafeString(pattern % {"count": count, "label": label, "target": target})

@@ -1,4 +1,4 @@
-"""A message that is still being written: what is known of it, and what is drawn."""
+"""Messages that are still being written: what is known of each, and what is drawn."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,12 +6,15 @@ from typing import Any
 
 from django.utils.html import escape
 
+from ai_assistant.engine.storage.eventlog import partial_texts, under_way
 from ai_assistant.models.conversation import Message
+from ai_assistant.models.run import Run
 from ai_assistant.render.html.fragments import fragment, part_html, with_buttons
 from ai_assistant.render.html.transcript.entries import (
     Entry,
     message_parts,
     reasoning_part,
+    shows_reasoning,
     text_part,
 )
 from ai_assistant.render.markdown import BlockChange, BlockStream
@@ -193,3 +196,28 @@ class Growing:
         return text_part(
             self.message_id, blocks, complete=False, is_cut=self._more_drawn
         )
+
+
+def read_growing(
+    run: Run, messages: list[Message]
+) -> tuple[dict[str, Growing], list[Entry]]:
+    """
+    Return the messages of an unfinished run that are not stored yet.
+
+    And the part that says that the conversation is being summed up, if it is.
+    """
+    if run.is_final:
+        return {}, []
+    known = {str(message.pk) for message in messages}
+    growing = {}
+    begun, is_summing = under_way(run.pk, known)
+    for message_id in begun:
+        text, reasoning = partial_texts(run.pk, message_id)
+        growing[message_id] = Growing(
+            message_id=message_id,
+            text=text,
+            reasoning=reasoning,
+            shows_reasoning=shows_reasoning(run),
+        )
+    summing = {"kind": "summing", "id": f"r-{run.pk}-summing"}
+    return growing, [summing] if is_summing else []

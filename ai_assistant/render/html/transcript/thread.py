@@ -14,7 +14,6 @@ from ai_assistant.engine.intake.retries import beginning
 from ai_assistant.engine.interrupts.approval import withdrawn_of
 from ai_assistant.engine.interrupts.base import waiting_for_person
 from ai_assistant.engine.storage.branches import Tree, tree_of
-from ai_assistant.engine.storage.eventlog import partial_texts, under_way
 from ai_assistant.models.call import CallStatus, ToolCall
 from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.run import UNFINISHED, Run, RunKind, RunState
@@ -39,7 +38,7 @@ from ai_assistant.render.html.transcript.groups import (
     light_calls,
     versions_entry,
 )
-from ai_assistant.render.html.transcript.growing import Growing
+from ai_assistant.render.html.transcript.growing import Growing, read_growing
 from ai_assistant.render.html.transcript.state import panel_state
 from ai_assistant.render.html.transcript.summaries import summaries_of
 
@@ -233,31 +232,6 @@ def read_pinned(conversation: Conversation) -> list[Entry]:
     return [
         pinned_entry(row) for row in drawn.defer(*(f"call__{name}" for name in UNDRAWN))
     ]
-
-
-def read_growing(
-    run: Run, messages: list[Message]
-) -> tuple[dict[str, Growing], list[Entry]]:
-    """
-    Return the messages of an unfinished run that are not stored yet.
-
-    And the part that says that the conversation is being summed up, if it is.
-    """
-    if run.is_final:
-        return {}, []
-    known = {str(message.pk) for message in messages}
-    growing = {}
-    begun, is_summing = under_way(run.pk, known)
-    for message_id in begun:
-        text, reasoning = partial_texts(run.pk, message_id)
-        growing[message_id] = Growing(
-            message_id=message_id,
-            text=text,
-            reasoning=reasoning,
-            shows_reasoning=shows_reasoning(run),
-        )
-    summing = {"kind": "summing", "id": f"r-{run.pk}-summing"}
-    return growing, [summing] if is_summing else []
 
 
 def stored_runs(ids: list[UUID]) -> list[Run]:
