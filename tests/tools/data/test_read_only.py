@@ -134,7 +134,8 @@ def test_field_that_a_deletion_would_empty(boss, stock, read_only, field, linked
 def test_deletion_that_empties_another_field(boss, stock, read_only):
     read_only(Product, "status")
 
-    assert use("delete_objects", boss, model=Mark._meta.label_lower, ids=[1]).ok
+    ids = [stock.marks[0].pk]
+    assert use("delete_objects", boss, model=Mark._meta.label_lower, ids=ids).ok
 
 
 def test_reading(boss, stock, read_only):
