@@ -18,7 +18,8 @@ from tests.render.html.tab import panel, whole_page
 pytestmark = pytest.mark.broad
 
 TAGS = {
-    *("article", "aside", "button", "details", "div", "form", "h2", "h3", "h4", "i"),
+    *("article", "aside", "bdi", "button", "details", "div", "form", "h2", "h3", "h4"),
+    "i",
     *("input", "p", "path", "pre", "progress", "section", "span", "summary", "svg"),
     *("kbd", "label"),
     "use",  # an icon of the sprite
