@@ -189,3 +189,18 @@ class TestFieldsOfTheFormAlone:
         (rows,) = call("get_object", nora, model=MODEL, id=stock.lamp.pk)["inlines"]
 
         assert "caption" not in rows["rows"][0]["fields"]
+
+    def test_left_out_where_the_form_needs_more(self, boss, stock, monkeypatch):
+        class Formset(LabelledInline.formset):
+            def get_form_kwargs(self, index):
+                return {**super().get_form_kwargs(index), "currency": "EUR"}
+
+        def init(self, *args, currency, **kwargs):
+            forms.ModelForm.__init__(self, *args, **kwargs)
+
+        monkeypatch.setattr(LabelledInline, "formset", Formset)
+        monkeypatch.setattr(LabelledPart, "__init__", init)
+
+        (parts,) = call("get_object", boss, model=MODEL, id=stock.lamp.pk)["inlines"]
+
+        assert {*parts["rows"][0]["fields"]} == {"code", "count"}

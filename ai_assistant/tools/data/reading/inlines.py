@@ -17,6 +17,7 @@ from ai_assistant.safety.policy.nested_inlines import (
     nested_formsets,
     nested_inlines,
 )
+from ai_assistant.safety.site_code import value_or
 from ai_assistant.text.unicode import short_value
 from ai_assistant.tools.data.access.form_classes import row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_inline
@@ -223,9 +224,14 @@ def _told_row(row: Model, inline: Any, kind: _RowKind | None) -> Told:
     limits: Limits = {}
     only_shown: dict[str, Any] = {}
     if kind is not None and (kind.limited or kind.form_only):
-        form = kind.form_class(instance=copy(row))
+        form = value_or(
+            None,
+            lambda: kind.form_class(instance=copy(row)),
+            "the form of %r could not be made",
+            inline,
+        )
         limits = form_limits(form, kind.limited)
-        only_shown = values_of_form(form, kind.form_only)
+        only_shown = {} if form is None else values_of_form(form, kind.form_only)
     is_other = type(row)._meta.concrete_model is not inline.opts.concrete_model
     return {
         "id": row.pk,
