@@ -63,7 +63,7 @@ def _inlines_in(inline: Any, request: HttpRequest, owner: Any) -> Iterable[Any]:
     return ()
 
 
-def nested_classes(
+def _nested_classes(
     model_admin: Any, inline: Any, request: HttpRequest
 ) -> Iterator[type[Any]]:
     """Yield the classes of the inlines in the rows of an inline, whoever asks."""
@@ -74,6 +74,30 @@ def nested_classes(
         and not is_withheld_inline(inline)
     ):
         yield from inline.get_inlines(request, None)
+
+
+def inline_ways(
+    model_admin: Any, request: HttpRequest, obj: Any = None
+) -> Iterator[tuple[type[Any], ...]]:
+    """
+    Yield the classes of the inlines of a page, those within rows after their own.
+
+    Each with those that lead to it, outermost first, whoever asks.
+    """
+    site = model_admin.admin_site
+    ways: list[tuple[type[Any], ...]]
+    ways = [(one,) for one in model_admin.get_inlines(request, obj)]
+    for _depth in range(MOST_LEVELS + 1):
+        yield from ways
+        ways = [
+            (*way, nested)
+            for way in ways
+            for nested in _nested_classes(
+                model_admin,
+                way[-1](way[-2].model if len(way) > 1 else model_admin.model, site),
+                request,
+            )
+        ]
 
 
 def is_withheld_inline(inline: Any) -> bool:

@@ -6,10 +6,12 @@ from django.contrib import admin
 from ai_assistant import ModelRetry, ToolFailed
 from tests.tools.data.pages import served
 from tests.tools.data.reading import context_of
+from tests.tools.data.test_nested_inlines import LoanRows, hals
 from tests.tools.data.writing import columns, preview, use
 from tests.warehouse.admin import PartInline
 from tests.warehouse.models import Mark, Part, Product
 
+__all__ = ["hals"]  # a fixture
 MODEL = "warehouse.product"
 
 
@@ -79,6 +81,13 @@ def test_rows_of_an_inline_and_what_goes_along(boss, stock, read_only):
         )
     with pytest.raises(ToolFailed, match="kept from the assistant: parts"):
         preview("delete_objects", boss, model=MODEL, ids=[stock.lamp.pk])
+
+
+def test_rows_within_rows_that_go_along(boss, hals, monkeypatch):
+    monkeypatch.setattr(LoanRows, "assistant_read_only", True, raising=False)
+
+    with pytest.raises(ToolFailed, match="kept from the assistant: loans"):
+        preview("delete_objects", boss, model="gallery.artist", ids=[hals.pk])
 
 
 def test_field_of_a_row(boss, stock, read_only):

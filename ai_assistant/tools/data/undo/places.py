@@ -12,11 +12,7 @@ from django.forms.models import _get_foreign_key
 from ai_assistant.changes.capture.images import in_batches
 from ai_assistant.changes.capture.tables import by_table
 from ai_assistant.safety.policy.admin_pages import is_overridden
-from ai_assistant.safety.policy.nested_inlines import (
-    MOST_LEVELS,
-    nested_classes,
-    nested_inlines,
-)
+from ai_assistant.safety.policy.nested_inlines import inline_ways, nested_inlines
 from ai_assistant.safety.site_code import value_or
 from ai_assistant.tools.data.access.form_classes import OF_ROWS, row_forms
 from ai_assistant.tools.data.access.model_admin import AdminAccess, is_closed_on
@@ -162,7 +158,7 @@ class Places:
                 access = self._access_to(shown)
                 if access is None or access.site is not site:
                     continue
-                for inlines in _inline_classes(access):
+                for inlines in inline_ways(access.model_admin, access.request):
                     if issubclass(model, inlines[-1].model):
                         yield _Way(access=access, inlines=inlines)
 
@@ -214,24 +210,6 @@ class Places:
         rows = [owner for owner in found.values() if owner is not None]
         if rows and way.above.inlines:
             self._read_owners(way.above, rows)
-
-
-def _inline_classes(access: AdminAccess) -> Iterator[tuple[Any, ...]]:
-    """Yield the classes of the inlines of a page, those within rows after their own."""
-    admin, request = access.model_admin, access.request
-    ways: list[tuple[Any, ...]] = [(one,) for one in admin.get_inlines(request, None)]
-    for _depth in range(MOST_LEVELS + 1):
-        yield from ways
-        ways = [
-            (*way, nested)
-            for way in ways
-            for nested in nested_classes(admin, _made(access, way), request)
-        ]
-
-
-def _made(access: AdminAccess, way: tuple[Any, ...]) -> Any:
-    owner = way[-2].model if len(way) > 1 else access.model
-    return way[-1](owner, access.site)
 
 
 def _key(way: _Way) -> Any:

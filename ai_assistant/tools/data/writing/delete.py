@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from ai_assistant.changes.capture.images import versions
 from ai_assistant.changes.values import ChangeKind, Changes, Related
 from ai_assistant.exceptions import ToolFailed
+from ai_assistant.safety.policy.nested_inlines import inline_ways
 from ai_assistant.safety.policy.sensitive import is_read_only
 from ai_assistant.tools.data.access.model_admin import (
     AdminAccess,
@@ -123,8 +124,8 @@ class Cascade:
         self, access: AdminAccess, model: type[Model], field: str = ""
     ) -> bool:
         """Return whether the site declares rows that go along read-only, or a field."""
-        inlines = access.model_admin.get_inlines(access.request, self.objects[0])
-        admins = [one for one in inlines if one.model is model]
+        ways = inline_ways(access.model_admin, access.request, self.objects[0])
+        admins = [inlines[-1] for inlines in ways if inlines[-1].model is model]
         return any(
             is_read_only(model, own, field)
             for own in (access.site._registry.get(model), *admins)
