@@ -18,7 +18,7 @@ STANDARD = {
 }
 CLOCKS = (models.DateField, models.TimeField)  # a DateTimeField is a DateField
 SIDES = ("width_field", "height_field")
-HISTORY_APPS = frozenset({"auditlog", "reversion"})
+HISTORY_PACKAGES = frozenset({"auditlog", "reversion", "simple_history"})
 
 
 def is_volatile(field: Any) -> bool:
@@ -60,10 +60,12 @@ def is_side(model: Any) -> bool:
 
     Those of packages that keep a history are, and the site's WRITTEN_ALONG.
     """
-    options = meta(concrete(model))
-    if options.label_lower in map(str.lower, conf.get("DATA", "WRITTEN_ALONG")):
+    own = concrete(model)
+    if meta(own).label_lower in map(str.lower, conf.get("DATA", "WRITTEN_ALONG")):
         return True
-    return options.app_label in HISTORY_APPS or hasattr(model, "history_type")
+    # An app of the site may have the name of a package, and its models any field.
+    packages = {base.__module__.partition(".")[0] for base in own.__mro__}
+    return not HISTORY_PACKAGES.isdisjoint(packages)
 
 
 def _is_measured(field: Any) -> bool:
