@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, router
 from django.utils.module_loading import import_string
 
 from ai_assistant import conf
-from ai_assistant.checks.messages import problem
+from ai_assistant.checks.messages import imported, problem
 from ai_assistant.models.clock import NOW
 from ai_assistant.models.run import Run
 from ai_assistant.routing import assistant_application
@@ -38,13 +38,11 @@ def check_asgi() -> Iterator[CheckMessage]:
         check_id = "ai_assistant.E023" if is_error else "ai_assistant.W023"
         yield problem(check_id, f"ASGI_APPLICATION is not set: {consequence}", HINT)
         return
-    try:
-        application = import_string(path)
-    except Exception as error:  # noqa: BLE001 - a site's module may raise anything
+    application, fault = imported(path)
+    if fault:
         yield problem(
             "ai_assistant.E024",
-            f"ASGI_APPLICATION names {path!r}, which cannot be imported: "
-            f"{type(error).__name__}: {error}",
+            f"ASGI_APPLICATION names {path!r}, {fault}",
             "Give the dotted path of the application in asgi.py.",
         )
         return
@@ -106,7 +104,7 @@ def check_layer() -> Iterator[CheckMessage]:
     backend = layers.get("default", {}).get("BACKEND", IN_MEMORY)  # see `apps`
     try:
         layer = import_string(backend)
-    except ImportError as error:
+    except Exception as error:  # noqa: BLE001 - a site's module may raise anything
         yield problem(
             "ai_assistant.E041",
             f"CHANNEL_LAYERS['default'] names {backend!r}, which cannot be "

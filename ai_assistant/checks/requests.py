@@ -7,10 +7,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage
-from django.utils.module_loading import import_string
 
 from ai_assistant import conf
-from ai_assistant.checks.messages import nearest, problem
+from ai_assistant.checks.messages import imported, nearest, problem
 from ai_assistant.tools.adapters.site_middleware import (
     allowed,
     extended_by,
@@ -35,15 +34,13 @@ def check_requests() -> list[CheckMessage]:
 def _named() -> Iterator[CheckMessage]:
     """Yield what keeps the middlewares of the setting from being passed."""
     for path in map(str, conf.get("DATA", "MIDDLEWARE")):
-        try:
-            middleware = import_string(path)
-        except Exception as error:  # noqa: BLE001 - a site's module may raise anything
+        middleware, fault = imported(path)
+        if fault:
             similar = nearest(path, settings.MIDDLEWARE)
             meant = f" Is {similar!r} meant?" if similar and similar != path else ""
             yield problem(
                 "ai_assistant.E132",
-                f"{SETTING} names {path!r}, which cannot be imported: "
-                f"{type(error).__name__}: {error}",
+                f"{SETTING} names {path!r}, {fault}",
                 f"Correct or remove it.{meant}",
             )
             continue
@@ -75,9 +72,7 @@ def _named() -> Iterator[CheckMessage]:
 def _installed() -> Iterator[CheckMessage]:
     """Yield what leaves out middlewares of the site that should be passed."""
     for path in settings.MIDDLEWARE:
-        middleware: Any = None
-        with suppress(Exception):  # Django names it when it loads the middleware
-            middleware = import_string(path)
+        middleware, _fault = imported(path)  # Django names it when it loads them
         if path in allowed():
             if is_async_only(middleware):
                 yield problem(
@@ -100,17 +95,10 @@ def _context() -> Iterator[CheckMessage]:
     path = conf.get("DATA", "REQUEST_CONTEXT")
     if not path:
         return
-    try:
-        manager = import_string(path)
-    except Exception as error:  # noqa: BLE001 - a site's module may raise anything
-        yield problem(
-            "ai_assistant.E137",
-            f"{CONTEXT} is {path!r}, which cannot be imported: "
-            f"{type(error).__name__}: {error}",
-            FORM,
-        )
-        return
-    if fault := _fault_of(manager):
+    manager, fault = imported(path)
+    if fault:
+        yield problem("ai_assistant.E137", f"{CONTEXT} is {path!r}, {fault}", FORM)
+    elif fault := _fault_of(manager):
         yield problem("ai_assistant.E138", f"{CONTEXT} is {path!r}, {fault}.", FORM)
 
 

@@ -15,9 +15,8 @@ from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 from django.templatetags.static import static
 from django.urls import NoReverseMatch, reverse
-from django.utils.module_loading import import_string
 
-from ai_assistant.checks.messages import problem
+from ai_assistant.checks.messages import imported, problem
 from ai_assistant.web.middleware import AssistantMiddleware
 
 STATIC = ("ai_assistant/boot.js", "ai_assistant/panel.css", "ai_assistant/panel.js")
@@ -100,7 +99,8 @@ def _apps() -> Iterator[CheckMessage]:
 
 
 def _middleware() -> Iterator[CheckMessage]:
-    classes = [_load(path) for path in settings.MIDDLEWARE]
+    # Django names what cannot be imported when it loads the middlewares.
+    classes = [imported(path)[0] for path in settings.MIDDLEWARE]
     position = _position(classes, AssistantMiddleware)
     if position is None:
         yield problem(
@@ -117,13 +117,6 @@ def _middleware() -> Iterator[CheckMessage]:
                 f"{OWN!r} comes before {settings.MIDDLEWARE[at]!r} in MIDDLEWARE.",
                 f"Move it after that one: {reason}.",
             )
-
-
-def _load(path: str) -> object:
-    try:
-        return import_string(path)
-    except ImportError:
-        return None  # Django names it when it loads the middleware
 
 
 def _position(classes: list[object], base: type) -> int | None:

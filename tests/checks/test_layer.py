@@ -26,6 +26,15 @@ class TestLayer:
 
         assert only()[0] == "ai_assistant.W042"
 
+    def test_module_of_the_layer_fails(self, settings, only, tmp_path, monkeypatch):
+        (tmp_path / "failing_layer.py").write_text("1 / 0")
+        monkeypatch.syspath_prepend(tmp_path)
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "failing_layer.Layer"}}
+
+        found, said = only()
+        assert found == "ai_assistant.E041"
+        assert "which cannot be imported: division by zero" in said
+
     def test_layer_cannot_be_imported(self, settings, only):
         settings.CHANNEL_LAYERS = {"default": {"BACKEND": "no_layer.Layer"}}
 

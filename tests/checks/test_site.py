@@ -61,6 +61,13 @@ class TestMiddleware:
     def others(self, settings):
         return [path for path in settings.MIDDLEWARE if path != OWN]
 
+    def test_one_whose_module_fails(self, settings, tmp_path, monkeypatch):
+        (tmp_path / "failing_middleware.py").write_text("1 / 0")
+        monkeypatch.syspath_prepend(tmp_path)
+        settings.MIDDLEWARE = ["failing_middleware.Any", *settings.MIDDLEWARE]
+
+        assert check_assistant() == []
+
     def test_missing(self, settings, others, only):
         settings.MIDDLEWARE = others
 
