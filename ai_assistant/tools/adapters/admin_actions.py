@@ -113,13 +113,14 @@ def perform_action(
     custom list gets the action as a POST, since its code may refuse it.
     """
     is_custom = is_overridden(model_admin, *OF_LIST, "response_action")
-    with _written() as written:
-        if is_custom and _leads_to(request, model_admin):
-            response = post_to_page(request)
-        else:
-            response = through_site(
-                request, lambda: function(model_admin, request, objects)
-            )
+    written: list[str] = []
+    noting = _noting_writes(written)
+    if is_custom and _leads_to(request, model_admin):
+        response = post_to_page(request, noting)
+    else:
+        response = through_site(
+            request, noting(lambda: function(model_admin, request, objects))
+        )
     messages = list(request._messages)  # type: ignore[attr-defined]
     is_back = response is None or _is_redirect_to_list(request, response)
     has_acted = isinstance(response, HttpResponseRedirect) and (written or messages)
@@ -137,9 +138,8 @@ def perform_action(
 
 
 @contextmanager
-def _written() -> Iterator[list[str]]:
+def _noting_writes(written: list[str]) -> Iterator[None]:
     """Collect the statements that may write, to whichever database."""
-    written: list[str] = []
 
     def watch(execute: Any, sql: Any, *rest: Any) -> Any:
         if statement_kind(str(sql)) != "read":
@@ -149,7 +149,7 @@ def _written() -> Iterator[list[str]]:
     with ExitStack() as stack:
         for alias in connections:
             stack.enter_context(connections[alias].execute_wrapper(watch))
-        yield written
+        yield
 
 
 def _is_redirect_to_list(request: HttpRequest, response: Any) -> bool:

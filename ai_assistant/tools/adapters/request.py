@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any
 
@@ -116,10 +116,16 @@ def _admin_page(
     return path, match_of(path)
 
 
-def post_to_page(request: HttpRequest) -> Any:
-    """Return the response of the page itself. Raise ToolFailed if it is closed."""
+def post_to_page(
+    request: HttpRequest, around: Callable[[Callable[[], Any]], Callable[[], Any]]
+) -> Any:
+    """
+    Return the response of the page itself, whose view is called by way of `around`.
+
+    Raise ToolFailed if it is closed.
+    """
     try:
-        return through_site(request, lambda: page_response(request))
+        return through_site(request, around(lambda: page_response(request)))
     except (PermissionDenied, Http404) as error:
         raise page_closed() from error
 

@@ -12,7 +12,7 @@ from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from tests.gallery.models import Painting, Work
 from tests.tools.data import pages
 from tests.tools.data.writing import columns, make_stock
-from tests.warehouse.models import Product
+from tests.warehouse.models import Mark, Product
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +42,24 @@ class ActingAdmin(admin.ModelAdmin):
     @admin.action
     def stay(self, request, queryset):
         return HttpResponseRedirect(request.get_full_path())
+
+
+class Visited:
+    """Keeps each visit, as middlewares do."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        Mark.objects.create(name="visit")
+        return self.get_response(request)
+
+
+class PostingAdmin(ActingAdmin):
+    """Its list has code of its own."""
+
+    def response_action(self, request, queryset):
+        return super().response_action(request, queryset)
 
 
 class ClosedListAdmin(ActingAdmin):
@@ -158,6 +176,18 @@ def test_several_objects(settings, stock, ask, kind, tool, arguments, sentence):
 
     check_refused(played, sentence)
     assert (columns(stock.chair), columns(stock.lamp)) == before
+
+
+@pytest.mark.parametrize("kind", [ActingAdmin, PostingAdmin])
+def test_what_a_middleware_writes_is_no_act(settings, stock, ask, kind):
+    path = f"{__name__}.Visited"
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, path]
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "DATA": {"MIDDLEWARE": [path]}}
+    given = {"model": "warehouse.product", "ids": [stock.lamp.pk], "action": "lead"}
+    with pages.served(settings, Product, kind):
+        played = ask("run_admin_action", **given)
+
+    check_refused(played, OWN_PAGE)
 
 
 @pytest.mark.parametrize("action", ["mark", "stay"])
