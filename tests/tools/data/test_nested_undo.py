@@ -16,6 +16,12 @@ from tests.tools.data.test_nested_inlines import LoanRows, hals
 __all__ = ["hals"]  # a fixture
 VIEW = ("view_artist", "view_work", "view_loan", "view_note")
 
+OF_ROWS = [
+    f"{action}_{model}"
+    for action in ("view", "add", "change", "delete")
+    for model in ("work", "loan", "note")
+]
+
 
 def planned(user, work):
     """Do `work`; return the rows that the plan of its undo tells."""
@@ -57,6 +63,20 @@ class TestWrites:
         (row,) = planned(boss, lambda: Loan.objects.create(show=show, work=work))
 
         assert row.outcome == "restore"
+
+    def test_row_that_is_deleted_with_its_rows(self, hals):
+        user = staff("nora", "view_artist", "change_artist", *OF_ROWS)
+        Note.objects.all().delete()
+        work, loan = planned(user, Work.objects.get(title="Boy").delete)
+
+        assert (work.outcome, loan.outcome) == ("restore", "restore")
+
+    def test_row_that_may_not_come_back(self, hals):
+        codes = {*OF_ROWS} - {"add_work"}
+        user = staff("nora", "view_artist", "change_artist", *codes)
+        rows = planned(user, Work.objects.get(title="Boy").delete)
+
+        assert {row.outcome for row in rows} == {"blocked"}
 
     def test_row_at_the_third_level(self, boss, hals):
         pupil = Artist.objects.create(name="Leyster", teacher=hals)

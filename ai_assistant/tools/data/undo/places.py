@@ -94,6 +94,8 @@ class Places:
         self._access_to, self._is_hidden = access_to, is_hidden
         self._ways: dict[Any, list[_Way]] = {}
         self._owners: dict[Any, Model | None] = {}
+        # Some of these would be added again, with rows in them.
+        self._looked_at: list[Model] = []
         self._pages: dict[Any, InlinePage] = {}
         self._fields: dict[Any, dict[str, Any]] = {}
 
@@ -101,7 +103,8 @@ class Places:
         """Read at once the objects on whose pages these are, and return them."""
         for known in (self._ways, self._owners, self._pages, self._fields):
             known.clear()
-        for (model, _alias), those in by_table(objects).items():
+        self._looked_at = list(objects)
+        for (model, _alias), those in by_table(self._looked_at).items():
             for way in self._ways_to(model):
                 value_or(None, lambda: self._read_owners(way, those))  # noqa: B023
         return [owner for owner in self._owners.values() if owner is not None]
@@ -204,6 +207,11 @@ class Places:
         owners = way.owner_model._base_manager.all()
         for some in in_batches(owners, values, target.name):
             found |= {getattr(owner, target.attname): owner for owner in some}
+        if way.above.inlines and None in found.values():
+            for owner in self._looked_at:
+                value = getattr(owner, target.attname, None)
+                if isinstance(owner, way.owner_model) and value in found:
+                    found[value] = found[value] or owner
         self._owners |= {
             (way.owner_model, inline, value): owner for value, owner in found.items()
         }
