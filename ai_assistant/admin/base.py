@@ -12,6 +12,7 @@ from django.utils.text import capfirst
 
 from ai_assistant import conf
 from ai_assistant.configuration.problems.rows import row_problems
+from ai_assistant.configuration.problems.stored import field_problems
 from ai_assistant.safety.audit import record, request_ip
 
 
@@ -178,6 +179,15 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg] # its checker's
         super().__init__(_with_plain_lines(data), *args, **options)
         row = self.instance
         self.was_active = row.pk is not None and getattr(row, "is_active", False)
+        if row.pk is not None and not self.is_bound:
+            self._say_what_broke()
+
+    def _say_what_broke(self) -> None:
+        """Say at its field what is wrong by now, before anything is sent."""
+        self.cleaned_data: dict[str, Any] = {}  # which `add_error` needs
+        for name, problem in field_problems(self.instance):
+            if name in self.fields:
+                self.add_error(name, problem)
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc] # Django's own

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from ai_assistant.admin.base import RowForm
 from ai_assistant.admin.rows.versions import VersionedAdmin
 from ai_assistant.configuration.problems.rows import STRICTER, loosened_by
-from ai_assistant.configuration.problems.stored import broken_pattern
+from ai_assistant.configuration.problems.stored import broken_pattern, without_tools
 from ai_assistant.models.policy import PolicyRule, pattern_error
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
@@ -88,5 +88,4 @@ class PolicyRuleAdmin(VersionedAdmin):
         if loosened := loosened_by(obj.tools, obj.decision)[1]:
             messages.warning(request, STRICTER % {"tools": ", ".join(loosened)})
         if not meant_by(obj.tools, registry.tools()):
-            sentence = _("There is no tool “%(tools)s” yet: the rule has no effect.")
-            messages.warning(request, sentence % {"tools": obj.tools})
+            messages.warning(request, without_tools(obj))

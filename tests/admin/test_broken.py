@@ -171,6 +171,35 @@ def test_it_is_said_by_the_doctor_and_on_the_start_page(
     assert at_start in page()
 
 
+AT_FIELDS = {
+    "rule that does not compile": (PolicyRule, "tools"),
+    "rule that may hang": (PolicyRule, "tools"),
+    "module of a rule": (PolicyRule, "module"),
+    "profile of an agent": (Agent, "profile"),
+    "tool of an agent": (Agent, "tools"),
+    "tool of a skill": (Skill, "allowed_tools"),
+    "module of a skill": (Skill, "module"),
+    "fallback of a profile": (Profile, "fallback"),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "model", "field"), [(k, *v) for k, v in AT_FIELDS.items()]
+)
+def test_it_is_said_at_its_field(admin_client, case, model, field):
+    """As soon as the form is opened, and no other field is said to be wrong."""
+    breaks, _by_doctor, sentence = BROKEN[case]
+    breaks()
+    name = f"admin:ai_assistant_{model._meta.model_name}_change"
+    url = reverse(name, args=[model.objects.get().pk])
+
+    page = unescape(admin_client.get(url).content.decode())
+
+    (row,) = page.split('class="form-row errors ')[1:]
+    assert row.startswith(f"field-{field}")
+    assert sentence in row.partition("<label")[0]
+
+
 def test_what_persons_keep_for_themselves_is_told_nobody(admin_client, admin_user):
     PromptCommand.objects.create(name="mine", text="Sum up.", owner=admin_user)
     PromptCommand.objects.update(module="gone")

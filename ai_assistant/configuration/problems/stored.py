@@ -38,17 +38,22 @@ class StoredProblem:
     text: str
 
 
+def field_problems(row: Any) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong by now with a stored row: the field and a sentence for each."""
+    if isinstance(row, PolicyRule):
+        yield from _of_rule(row)
+    elif isinstance(row, Agent):
+        yield from _of_agent(row)
+    elif isinstance(row, Profile):
+        yield from _of_profile(row)
+    elif isinstance(row, TAUGHT):
+        yield from _of_taught(row)
+
+
 def rule_problems() -> Iterator[StoredProblem]:
     """Yield the policy rules that match no tool or no module."""
-    modules, tools = {"", *module_ids()}, registry.tools()
     for row in PolicyRule.objects.order_by("pk"):
-        if row.module not in modules:
-            yield StoredProblem(row=row, text=_no_module(row.module))
-        elif error := pattern_error(row.tools):
-            yield StoredProblem(row=row, text=broken_pattern(row, error))
-        elif not meant_by(row.tools, tools):
-            said = _("There is no tool “%(tools)s” yet: the rule has no effect.")
-            yield StoredProblem(row=row, text=said % {"tools": row.tools})
+        yield from _said_of(row)
 
 
 def broken_pattern(rule: PolicyRule, error: str) -> str:
@@ -59,18 +64,23 @@ def broken_pattern(rule: PolicyRule, error: str) -> str:
     return said % values + ("" if rule.decision == "allow" else f" {for_all}")
 
 
+def without_tools(rule: PolicyRule) -> str:
+    """Return what it means that no tool fits the pattern of a rule: one may be added."""
+    said = _("There is no tool “%(tools)s” yet: the rule has no effect.")
+    return said % {"tools": rule.tools}
+
+
 def agent_problems() -> Iterator[StoredProblem]:
     """Yield the agents that are on and of which something is gone."""
     for row in rows_of(Agent):
         if row.is_active:
-            yield from (StoredProblem(row=row, text=said) for said in _gone_of(row))
+            yield from _said_of(row)
 
 
 def fallback_problems() -> Iterator[StoredProblem]:
     """Yield the model profiles that are on and whose fallback is gone."""
     for row in Profile.objects.filter(is_active=True).exclude(fallback=""):
-        if said := profile_error(row.fallback):
-            yield StoredProblem(row=row, text=said)
+        yield from _said_of(row)
 
 
 def rows_of_site(model: type[ConfigurationRow]) -> list[Any]:
@@ -80,14 +90,44 @@ def rows_of_site(model: type[ConfigurationRow]) -> list[Any]:
 
 def taught_problems(model: type[ConfigurationRow]) -> Iterator[StoredProblem]:
     """Yield the rows of one of `TAUGHT` that are on and name what is gone."""
-    modules = {"", *module_ids()}
     for row in rows_of_site(model):
-        if not row.is_active:
-            continue
-        if row.module not in modules:
-            yield StoredProblem(row=row, text=_no_module(row.module))
-        for said in _gone_tools(getattr(row, "allowed_tools", "")):
-            yield StoredProblem(row=row, text=said)
+        if row.is_active:
+            yield from _said_of(row)
+
+
+def _said_of(row: Any) -> Iterator[StoredProblem]:
+    return (StoredProblem(row=row, text=said) for _field, said in field_problems(row))
+
+
+def _of_rule(row: PolicyRule) -> Iterator[tuple[str, str]]:
+    if row.module and row.module not in module_ids():
+        yield "module", _no_module(row.module)
+    elif error := pattern_error(row.tools):
+        yield "tools", broken_pattern(row, error)
+    elif not meant_by(row.tools, registry.tools()):
+        yield "tools", without_tools(row)
+
+
+def _of_agent(row: Agent) -> Iterator[tuple[str, str]]:
+    if row.profile and (said := profile_error(row.profile)):
+        yield "profile", said
+    yield from (("tools", said) for said in _gone_tools(row.tools))
+    if row.loop and row.loop not in (loops := registry.parts("loop")):
+        sentence = _("There is no “%(name)s”. There are: %(known)s.")
+        known = ", ".join(sorted(loops))
+        yield "loop", sentence % {"name": row.loop, "known": known}
+
+
+def _of_profile(row: Profile) -> Iterator[tuple[str, str]]:
+    if row.fallback and (said := profile_error(row.fallback)):
+        yield "fallback", said
+
+
+def _of_taught(row: ConfigurationRow) -> Iterator[tuple[str, str]]:
+    if row.module and row.module not in module_ids():
+        yield "module", _no_module(row.module)
+    names = getattr(row, "allowed_tools", "")
+    yield from (("allowed_tools", said) for said in _gone_tools(names))
 
 
 def _gone_tools(names: str) -> Iterator[str]:
@@ -96,12 +136,3 @@ def _gone_tools(names: str) -> Iterator[str]:
 
 def _no_module(name: str) -> str:
     return _("There is no module “%(module)s” any more.") % {"module": name}
-
-
-def _gone_of(row: Agent) -> Iterator[str]:
-    if row.profile and (said := profile_error(row.profile)):
-        yield said
-    yield from _gone_tools(row.tools)
-    if row.loop and row.loop not in (loops := registry.parts("loop")):
-        sentence = _("There is no “%(name)s”. There are: %(known)s.")
-        yield sentence % {"name": row.loop, "known": ", ".join(sorted(loops))}

@@ -15,6 +15,7 @@ GAP = "…"
 SIGNS = re.compile(
     r"^[ \t|:+=-]+$|^[ \t]*(?:#{1,6}|>|```\w*)\s*|\*\*|`|\|", re.MULTILINE
 )
+AROUND_WORDS = frozenset({"**", "`"})  # which a full stop may follow
 
 
 class Piece(NamedTuple):
@@ -41,7 +42,7 @@ def excerpt(text: str, words: tuple[str, ...], *, length: int = LENGTH) -> list[
 
 def without_signs(text: str) -> str:
     """Return Markdown as it is read: an excerpt of a table is its cells."""
-    return SIGNS.sub(" ", text)
+    return SIGNS.sub(lambda sign: "" if sign[0] in AROUND_WORDS else " ", text)
 
 
 def _marked(line: str, pattern: re.Pattern[str]) -> list[Piece]:

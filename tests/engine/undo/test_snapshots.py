@@ -9,6 +9,7 @@ from ai_assistant.engine.undo import read_plan, undo
 from ai_assistant.models.change import ChangeSet, RowChange
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
+from ai_assistant.render.html.diffs.undo import plan_entry
 from ai_assistant.testing import (
     answer_interrupt,
     call,
@@ -134,6 +135,13 @@ class TestRollback:
         take_back(UndoTarget(kind="change", id=undone.change_id))
         stock.lamp.refresh_from_db()
         assert (stock.lamp.name, stock.lamp.parts.count()) == ("Lantern", 0)
+
+    def test_drawn_as_one_row_with_its_parts(self, renamed, boss):
+        """Its parts are fields that its own model does not have."""
+        plan = read_plan(boss.pk, renamed)
+        (row,) = plan_entry(plan, {"run": renamed.id}, "/undo/")["rows"]
+
+        assert "Part" in [one["label"] for one in row["fields"]]
 
     def test_without_the_rest(self, play, stock, take_back, boss):
         def work(_context):

@@ -183,6 +183,11 @@ class TestExcerpt:
 
         assert shown == "Drafts Id Title 4 [Knee] done"
 
+    def test_sign_within_a_sentence_leaves_no_blank(self):
+        text = "Three are **long**. See `done`, then |a|b|."
+
+        assert without_signs(text).split(" ")[2:5] == ["long.", "See", "done,"]
+
 
 class TestCost:
     @pytest.mark.broad

@@ -134,7 +134,8 @@ def _row(row: UndoRow, among: int) -> Entry:
 def _is_place(row: UndoRow, field: UndoField) -> bool:
     """Return whether a field only says where the object stands in a tree, and goes back."""
     model = model_of_label(row.model)
-    if model is None or field.outcome not in DOES:
+    # What comes back as a whole has no fields of its model, but parts of any.
+    if model is None or row.rollback or field.outcome not in DOES:
         return False
     return is_place(model._meta.get_field(field.name))
 
