@@ -72,6 +72,7 @@ def budget_of_money():
     Budget.objects.create(scope="site", window="day", usd=5)
 
 
+GONE_MODULE = "There is no module “gone” any more."
 GONE_TOOL = "There is no tool “gone” any more."
 GONE_PROFILE = "There is no profile “gone” any more."
 BROKEN = {
@@ -108,8 +109,8 @@ BROKEN = {
     ),
     "module of a rule": (
         partial(rule, module="gone"),
-        "{pk} (find_tools: deny): There is no module “gone” any more.",
-        "There is no module “gone” any more.",
+        f"{{pk}} (find_tools: deny): {GONE_MODULE}",
+        GONE_MODULE,
     ),
     "profile of an agent": (
         partial(agent, profile="gone"),
@@ -128,8 +129,8 @@ BROKEN = {
     ),
     "module of a skill": (
         partial(skill, module="gone"),
-        "skill tidy-up: There is no module “gone” any more.",
-        "There is no module “gone” any more.",
+        f"skill tidy-up: {GONE_MODULE}",
+        GONE_MODULE,
     ),
     "key of another SECRET_KEY": (
         partial(profile, api_key_encrypted="x.y"),

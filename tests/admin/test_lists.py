@@ -1,3 +1,4 @@
+import re
 import uuid
 from datetime import timedelta
 from decimal import Decimal
@@ -7,6 +8,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
@@ -235,10 +237,14 @@ class TestFound:
 
     def test_newest_are_read_first_and_not_all_sorted(self, staff):
         page = staff("view_conversation").get(address("conversation"))
+        if connection.vendor == "postgresql":  # it would read few rows whole
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL enable_seqscan = off")
+                cursor.execute("SET LOCAL enable_sort = off")
 
         plan = page.context["cl"].queryset.explain()
-        assert "USING INDEX aia_conversation_used" in plan
-        assert "B-TREE FOR ORDER BY" not in plan
+        assert "aia_conversation_used" in plan
+        assert not re.search(r"B-TREE FOR ORDER BY|(?<!Incremental )Sort +\(", plan)
 
     def test_cost_is_no_filter_without_its_permission(self, found, staff):
         page = staff("view_conversation").get(address("conversation"), {"cost": "1"})

@@ -160,3 +160,4 @@ class TestPhone:
         expect(close).to_be_in_viewport(ratio=1)
         assert close.evaluate(BELOW)
         close.click()
+        expect(panel.page.locator("dialog[open]")).to_have_count(0)

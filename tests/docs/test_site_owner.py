@@ -46,7 +46,7 @@ class Owner:
         return page
 
     def follow(self, page, text):
-        """Open what the first link of these words leads to."""
+        """Return where the first link of these words leads."""
         words = rf"<a[^>]*href=\"([^\"]+)\"[^>]*>\s*{re.escape(text)}\s*</a>"
         found = re.search(words, page)
         assert found, f"There is no link {text!r}."

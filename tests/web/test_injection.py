@@ -204,7 +204,7 @@ class TestStaticFiles:
 
                 assert self.sheet(people[0]).startswith(f"/{tenant}/")
 
-    def test_manifest_names_each_file(self, people, tmp_path):
+    def test_address_is_that_of_the_manifest(self, people, tmp_path):
         hashed = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
         own = {"BACKEND": hashed}
         stores = {**settings.STORAGES, "staticfiles": own}

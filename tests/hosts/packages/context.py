@@ -14,6 +14,7 @@ from ai_assistant.engine.lifecycle.scope import RunScope
 from ai_assistant.models import Run
 from ai_assistant.modules.resolve import module_for
 from ai_assistant.registry import registry
+from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.safety.identity.session import session_stamp
 from ai_assistant.tools.arguments import validate_arguments
 from ai_assistant.types import ContextItem
@@ -53,6 +54,21 @@ def items_on(page: str, client: Client, user: Any) -> dict[str, ContextItem]:
 def texts_of(card: Changes) -> dict[str, tuple[str, str]]:
     """Return the fields of the first object of a card: before and after, by name."""
     return {one.name: (one.before, one.after) for one in card.objects[0].fields}
+
+
+def lines_of(card: Changes) -> dict[str, list[str]]:
+    """Return the labels of the lines that are drawn for each object of a card."""
+    return {
+        str(one["text"]): [str(field["label"]) for field in one["fields"]]
+        for one in difference_entry(card)["objects"]
+    }
+
+
+def folded_of(card: Changes) -> set[str]:
+    """Return the columns of a card that stand below one line, by name."""
+    return {
+        field.name for one in card.objects for field in one.fields if field.is_place
+    }
 
 
 def known_on(address: str, client: Client, user: Any) -> tuple[str, Any, str]:

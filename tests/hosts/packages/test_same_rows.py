@@ -89,6 +89,15 @@ def by_tool(case: Case, context: RunContext, cards: list[Changes]) -> str:
     return "" if result.ok else str(result.error)
 
 
+def only_card(case: Case, context: RunContext) -> Changes:
+    """Return the card of a case that is done by its tool; all is as before then."""
+    cards: list[Changes] = []
+    _rows, fault = tried(lambda: by_tool(case, context, cards))
+    assert fault == ""
+    (card,) = cards
+    return card
+
+
 def shown_card(tool: Any, context: RunContext, given: Any) -> Changes | ToolResult:
     """Return the first card, as `engine.calls.preview` makes it of both parts."""
     card = tool.approval.preview(context, **given)

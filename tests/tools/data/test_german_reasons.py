@@ -102,9 +102,8 @@ class TestFailed:
         with registry.restored():
             ai_assistant.register(Rules)
             played, script = change(boss, note="x")
-            if played.interrupts:
-                played = answer_interrupt(played, "approve")
 
+        assert played.interrupts == ()
         assert card_of(played.run)["error"] == f"{NOT_SAVED} Note: {REQUIRED}"
         assert f"note: {REQUIRED}" in told(script)
 
@@ -131,7 +130,8 @@ class TestDenied:
         played, _script = change(boss, note="forbidden")
         card = card_of(played.run)
 
-        assert "change_object" not in card["error"]
+        said = "Sie haben dafür keine Berechtigung."
+        assert (card["status"], card["error"]) == ("failed", said)
         assert "change_object" in card["detail"]
 
     def test_policy(self, boss, change, settings):
@@ -139,8 +139,10 @@ class TestDenied:
         settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, own)
         played, script = change(boss, note="x")
 
-        assert card_of(played.run)["status"] == "denied"
-        assert "change_object" not in card_of(played.run)["error"]
+        card = card_of(played.run)
+
+        said = "Diese Website erlaubt dies nicht."
+        assert (card["status"], card["error"]) == ("denied", said)
         assert "„change_object“" in told(script)
 
     def test_person(self, boss, change):

@@ -1,12 +1,15 @@
 """Generated rows within rows: the same as by the page, or the same errors."""
 
 import random
+import re
 
 import pytest
 from django.contrib import admin
+from django.db import transaction
 from django.template import Template
 from django.test import Client
 
+from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from tests.library.models import Author, Book, Copy
 from tests.thorough import examples
 from tests.tools.data import pages
@@ -17,6 +20,9 @@ from tests.tools.data.writing import use
 
 MODEL = "library.author"
 COUNT = examples(4)
+RAISES = 161  # of the examples in which the page itself raises
+# A new row that is left blank is not saved, so what is within it belongs to nothing.
+NO_BOOK = "save() prohibited to prevent data loss due to unsaved related object 'book'."
 
 # Django's own templates draw no rows within rows.
 DRAWN = """
@@ -131,12 +137,30 @@ class Example:
         }
         return self.client.post(self.path, {**data, "_save": "Save"})
 
-    def by_tool(self):
+    def tool_call(self):
+        """Return the tool that does the same, and its arguments."""
         name = "create_object" if self.is_new else "change_object"
         given = {} if self.is_new else {"id": self.author.pk}
         inlines = {"book_set": self.rows} if self.rows else None
-        given |= {"values": self.values, "inlines": inlines}
-        return use(name, self.boss, model=MODEL, **given)
+        return name, {
+            "model": MODEL,
+            **given,
+            "values": self.values,
+            "inlines": inlines,
+        }
+
+    def by_tool(self):
+        name, given = self.tool_call()
+        return use(name, self.boss, **given)
+
+    def in_run(self):
+        """Return the call of a run in which a person approves it."""
+        script = [reply("", call(*self.tool_call())), "It fails."]
+        played = run_assistant(self.boss, self.path, "Do it.", replies=script)
+        if played.interrupts:
+            played = answer_interrupt(played, "approve")
+        (made,) = played.calls
+        return made
 
     def state(self):
         return [
@@ -164,19 +188,38 @@ def errors_of(response):
     return {**found, **({"inlines": inlines} if inlines else {})}
 
 
-@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("seed", sorted({*range(COUNT), RAISES}))
 def test_same_rows_and_errors_as_the_page(seed, settings, boss):
     rng = random.Random(seed)
     with pages.served(settings, Author, generated(rng)):
         example = Example(rng, boss)
+        given = (example.values, example.rows, example.path)
         outcomes = {}
 
         def act(key, done):
             outcomes[key] = done()
 
-        by_page = trial(lambda: act("page", example.by_page), example.state)
+        try:
+            by_page = trial(lambda: act("page", example.by_page), example.state)
+        except ValueError as error:
+            assert str(error) == NO_BOOK, given
+            refused_as_the_page(example)
+            return
         by_tool = trial(lambda: act("tool", example.by_tool), example.state)
 
-    given = (example.values, example.rows, example.path)
+    assert seed != RAISES, "the page does not raise"
     assert errors_told(outcomes["tool"]) == errors_of(outcomes["page"]), given
     assert by_tool == by_page, given
+
+
+def refused_as_the_page(example):
+    """Compare a page that raises: the call fails, says so, and nothing is written."""
+    before = example.state()
+    with pytest.raises(ValueError, match=re.escape(NO_BOOK)), transaction.atomic():
+        example.by_tool()
+
+    made = example.in_run()
+
+    said = f"Tool “{made.name}” failed with an internal error (ValueError)."
+    assert (made.status, made.error) == ("failed", said)
+    assert example.state() == before

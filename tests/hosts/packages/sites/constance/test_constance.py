@@ -1,22 +1,15 @@
 """A page in the registry of the admin that has no model takes nothing away."""
 
 import pytest
-from django.test import Client
 
 from ai_assistant import ModelRetry
 from tests.hosts.packages.context import context_on, items_on, use
-from tests.hosts.packages.sites.constance import cases
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 PAGE = "/admin/constance/config/"
 
 
 @pytest.fixture
-def client(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
+def client(client):
     assert client.get(PAGE).status_code == 200
     return client
 

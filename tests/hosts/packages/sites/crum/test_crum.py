@@ -11,9 +11,7 @@ from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from tests.hosts.packages.person import Person
 from tests.hosts.packages.sites.crum import cases
 from tests.hosts.packages.sites.crum.models import Choice, Poll, Removal
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 ADA = "ada"
 
 

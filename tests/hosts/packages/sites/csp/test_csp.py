@@ -2,20 +2,11 @@
 
 import re
 
-from django.test import Client
-
-from tests.hosts.packages.sites.csp import cases
-from tests.hosts.packages.test_same_rows import boss
-
-__all__ = ["boss"]  # a fixture
 FILE = re.compile(r"/static/ai_assistant/[\w./-]+\.[0-9a-f]{12}\.(?:js|css)")
 
 
-def test_page_under_the_policy(boss, settings):
+def test_page_under_the_policy(client, settings):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "ENABLED": True}
-    cases.make()
-    client = Client()
-    client.force_login(boss)
 
     page = client.get("/admin/host/poll/1/change/")
 

@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 import pytest
-from django.test import Client
 from djmoney.money import Money
 
 from ai_assistant import ModelRetry
@@ -16,21 +15,16 @@ from ai_assistant.render.html.diffs.differences import difference_entry
 from ai_assistant.render.html.diffs.rows import readable_rows
 from ai_assistant.tools.arguments import validate_arguments
 from tests.hosts.packages.context import context_on, texts_of, use
-from tests.hosts.packages.sites.money import cases
 from tests.hosts.packages.sites.money.models import Offer, Ware
-from tests.hosts.packages.test_same_rows import boss, shown_card
+from tests.hosts.packages.test_same_rows import shown_card
 
-__all__ = ["boss"]  # a fixture
 WARE = "host.ware"
 PAGE = "/admin/host/ware/1/change/"
 
 
 @pytest.fixture
-def client(boss):
-    cases.make()
+def client(client):
     Ware.objects.create(pk=3, name="W3", price=Money("1234.50", "EUR"))
-    client = Client()
-    client.force_login(boss)
     return client
 
 

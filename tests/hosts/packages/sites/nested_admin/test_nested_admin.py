@@ -2,11 +2,9 @@
 
 import json
 
-import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ai_assistant.changes import stored
@@ -16,19 +14,10 @@ from tests.hosts.packages.person import Person
 from tests.hosts.packages.rows import differences, state
 from tests.hosts.packages.sites.nested_admin import cases
 from tests.hosts.packages.sites.nested_admin.models import Entry, Note, Section
-from tests.hosts.packages.test_same_rows import boss, tried
+from tests.hosts.packages.test_same_rows import tried
 
-__all__ = ["boss"]  # a fixture
 PAGE = "/admin/host/book/1/change/"
 CASE = cases.CASES["change a row within a nested row"]
-
-
-@pytest.fixture
-def client(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
-    return client
 
 
 def read(client, user):

@@ -13,9 +13,8 @@ from ai_assistant.tools.arguments import validate_arguments
 from tests.hosts.packages.context import context_on, texts_of, use
 from tests.hosts.packages.sites.parler import cases
 from tests.hosts.packages.sites.parler.models import News
-from tests.hosts.packages.test_same_rows import boss, shown_card
+from tests.hosts.packages.test_same_rows import shown_card
 
-__all__ = ["boss"]  # a fixture
 NEWS, ALBUM = "host.news", "host.album"
 ADMIN = f"/{site.name}/host"
 TABS = [

@@ -1,26 +1,14 @@
 """The real class of an object is told where its parent is asked for."""
 
 import pytest
-from django.test import Client
 
 from ai_assistant import ModelRetry
 from ai_assistant.testing import call, reply, run_assistant
 from tests.hosts.packages.context import context_on, items_on, use
-from tests.hosts.packages.sites.polymorphic import cases
 from tests.hosts.packages.sites.polymorphic.models import Transfer
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 PROJECT = "host.project"
 PAGE = "/admin/host/project/1/change/"
-
-
-@pytest.fixture
-def client(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
-    return client
 
 
 @pytest.fixture

@@ -1,25 +1,19 @@
 """The pages of revisions are known as those of their model and its object."""
 
 import pytest
-from django.test import Client
 from reversion.models import Version
 
 from tests.hosts.packages.context import known_on
 from tests.hosts.packages.person import Person
 from tests.hosts.packages.sites.reversion import cases
 from tests.hosts.packages.sites.reversion.models import Poll
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 POLL = "host.poll"
 FORM = "/admin/host/poll/1/change/"
 
 
 @pytest.fixture
-def client(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
+def client(client):
     assert Person(client, cases.CASES["change"]).act() == ""
     return client
 

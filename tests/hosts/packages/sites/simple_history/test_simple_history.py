@@ -1,24 +1,10 @@
 """The pages of an object's history are known as those of its model and of it."""
 
-import pytest
-from django.test import Client
-
 from tests.hosts.packages.context import known_on
-from tests.hosts.packages.sites.simple_history import cases
 from tests.hosts.packages.sites.simple_history.models import Poll
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 POLL = "host.poll"
 FORM = "/admin/host/poll/1/change/"
-
-
-@pytest.fixture
-def client(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
-    return client
 
 
 def test_history_is_of_the_object(client, boss):

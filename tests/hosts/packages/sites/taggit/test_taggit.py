@@ -3,29 +3,22 @@
 import time
 
 import pytest
-from django.test import Client
 from taggit.utils import parse_tags
 
 from ai_assistant import conf
 from ai_assistant.render.html.transcript.stale import is_stale, tables_shown
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from tests.hosts.packages.context import context_on, items_on, use
-from tests.hosts.packages.sites.taggit import cases
 from tests.hosts.packages.sites.taggit.models import Article
-from tests.hosts.packages.test_same_rows import boss
 from tests.tools.data.oracle.browser import posted_by
 from tests.web.tabs import Tab
 
-__all__ = ["boss"]  # a fixture
 PAGE, OTHER = (f"/admin/host/article/{pk}/change/" for pk in (1, 2))
 
 
 @pytest.fixture
-def tab(boss, settings):
+def tab(client, settings):
     settings.AI_ASSISTANT = conf.merged(settings.AI_ASSISTANT, {"ENABLED": True})
-    cases.make()
-    client = Client()
-    client.force_login(boss)
     return Tab(client, PAGE, "article_form")
 
 
@@ -53,10 +46,7 @@ def test_old_form_does_not_undo_tags_in_silence(tab, boss, tags):
     assert {*Article.objects.get(pk=1).tags.names()} == {*tags}
 
 
-def test_tags_of_the_open_object_are_those_of_its_page(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
+def test_tags_of_the_open_object_are_those_of_its_page(client, boss):
     shown = posted_by(client.get(PAGE).content.decode(), "article_form")["tags"]
     context = context_on(PAGE, client, boss)
 

@@ -7,9 +7,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from ai_assistant import ModelRetry
 from tests.hosts.packages.context import context_on, use
 from tests.hosts.packages.sites.two_factor import cases
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 LOGIN = "/account/login/"
 
 

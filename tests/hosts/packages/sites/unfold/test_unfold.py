@@ -1,23 +1,10 @@
 """Inlines within rows, which the ModelAdmin of Unfold has of its own."""
 
-import pytest
-from django.test import Client
-
 from tests.hosts.packages.context import context_on, items_on, use
 from tests.hosts.packages.sites.unfold import cases
 from tests.hosts.packages.sites.unfold.models import Option
-from tests.hosts.packages.test_same_rows import boss
 
-__all__ = ["boss"]  # a fixture
 PAGE = "/admin/host/survey/1/change/"
-
-
-@pytest.fixture
-def client(boss):
-    cases.make()
-    client = Client()
-    client.force_login(boss)
-    return client
 
 
 def test_rows_and_names(client, boss):
