@@ -172,7 +172,7 @@ class _Call:
         try:
             with self._connections.aside():
                 context.copy().run(self.one.work, _nothing)
-        except Exception:  # the work is not theirs to end
+        except BaseException:  # the work, and the event loop, are not theirs to end
             logger.exception("a thread could not be cleared up after its hooks")
         with self._lock:
             self._thread = 0

@@ -71,12 +71,14 @@ def returned(found: Any, timeout_s: float) -> Any:
 
 def clear_up() -> None:
     """Let go of what hooks have left behind in this thread."""
-    if loop := getattr(_own, "loop", None):
-        _end_tasks(loop)
-    if getattr(_own, "has_connected", False):
-        if getattr(_own, "is_for_hooks", False):
-            _drop_open()
-        leave_connections()
+    try:
+        if loop := getattr(_own, "loop", None):
+            _end_tasks(loop)
+    finally:  # a task may exit, as code of the site may raise anything
+        if getattr(_own, "has_connected", False):
+            if getattr(_own, "is_for_hooks", False):
+                _drop_open()
+            leave_connections()
 
 
 class Connections:

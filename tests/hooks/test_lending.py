@@ -133,6 +133,35 @@ class TestInTheThreadOfTheWork:
 
         assert found[thread_of[0]] == ""
 
+    def test_a_task_of_a_hook_that_exits_ends_no_work(self):
+        """And the connections of the hook are cleared up all the same."""
+        tasks, seen = [], []
+
+        async def exits():
+            try:
+                await asyncio.sleep(WAIT_S)
+            finally:
+                raise SystemExit
+
+        async def leaves(context, asked):
+            tasks.append(asyncio.create_task(exits()))
+            await asyncio.sleep(0)
+
+        def enters(context, asked):
+            transaction.atomic().__enter__()
+
+        def look(context, asked):
+            seen.append(connection.in_atomic_block)
+
+        def on_one_thread():
+            for own in ([hook(enters), hook(leaves)], [hook(look)]):
+                yield [(own, Asking(value=ASKED, context=context))]
+            return "stored"
+
+        assert asyncio.run(in_db_asking(on_one_thread())) == "stored"
+        assert isinstance(tasks[0].exception(), SystemExit)
+        assert seen == [False]
+
     def test_what_the_work_raises_is_raised(self):
         with pytest.raises(ZeroDivisionError):
             done(hook(lambda context, asked: None), after=lambda outcome: 1 / 0)
