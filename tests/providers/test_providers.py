@@ -2,12 +2,17 @@
 
 import asyncio
 import contextlib
+import time
 from decimal import Decimal
 
 import pytest
 import pytest_asyncio
 
 from ai_assistant.providers.litellm import ensure_loaded
+from ai_assistant.providers.openai_compatible.provider import (
+    READ_SPACING_S,
+    OpenAICompatibleProvider,
+)
 from ai_assistant.providers.retry import with_retries, with_timeouts
 from ai_assistant.types import ReasoningDelta, ReplyEnd, TextDelta, Usage
 from tests.providers.conftest import failure, whole
@@ -39,6 +44,22 @@ class TestAnswers:
         # One for each network read of the direct provider.
         assert 2 <= len([c for c in chunks if isinstance(c, TextDelta)]) <= 7
         assert [c for c in chunks if isinstance(c, ReplyEnd)] == chunks[-1:]
+
+    async def test_quick_small_pieces_are_gathered(self, server, ask):
+        words = "and so on " * 60
+        ops = [{"op": "text", "text": f"First {words}", "rate": 400}]
+        server.script("quick", ops)
+        provider = OpenAICompatibleProvider(
+            {"MODEL": "openai/scripted", "API_BASE": server.base}
+        )
+
+        began = time.monotonic()
+        chunks = [c async for c in provider.stream(ask("[[script:quick]]"))]
+        took_s = time.monotonic() - began
+
+        texts = [c.text for c in chunks if isinstance(c, TextDelta)]
+        assert "".join(texts) == f"First {words}"
+        assert len(texts) <= 3 + took_s / READ_SPACING_S
 
     async def test_every_character_is_kept(self, server, provider, ask):
         text = "Zürich 🏔️\n\n    code\t|x|\r\n<b>&amp;</b> \\ \u2028 end  "

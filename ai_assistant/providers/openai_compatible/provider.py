@@ -50,6 +50,8 @@ logger = logging.getLogger("ai_assistant")
 
 LINGER_S = 1.0  # what may follow a finish reason: usage and the end
 DRAIN_S = 0.1  # what may follow the end, before the connection is given up
+READ_SPACING_S = 0.03  # between small reads; text is shown less often than that
+SMALL_BYTES = 4096  # of a read; a larger one is of a flood, which is read at once
 WRONG = (400, 422, 500)  # with which servers speak of the request itself
 ERROR_BYTES = 64 * 1024
 LARGE_BYTES = 1024 * 1024  # of a request; more is written piece by piece
@@ -93,9 +95,13 @@ class OpenAICompatibleProvider(Provider):
         try:
             async with call.answer(_body(endpoint.model, request, options)) as answer:
                 reader.expect(answer.content_type)
+                pace = _ReadPace()
                 while data := await _next_read(answer.content, reader):
                     for chunk in reader.read(data):
                         yield chunk
+                    # The first text, and the end, are passed on at once.
+                    if reader.spoke and not reader.finish_reason:
+                        await pace.after(data)
                 for chunk in reader.end():
                     yield chunk
                 _check_whole(answer, reader)
@@ -241,6 +247,25 @@ class _Call:
         what = f"{quirk.name} ({name})" if name else quirk.name
         logger.info("model %s: %s, from now on", self.endpoint.model, what)
         return body
+
+
+class _ReadPace:
+    """
+    Lets text gather that comes in many small pieces.
+
+    All that is done for a piece on its way is then done once for several.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._next_at = 0.0
+
+    async def after(self, data: bytes) -> None:
+        """Wait, if a small read came too soon after another."""
+        wait_s = self._next_at - self._loop.time()
+        if wait_s > 0 and len(data) < SMALL_BYTES:
+            await asyncio.sleep(wait_s)
+        self._next_at = self._loop.time() + READ_SPACING_S
 
 
 async def _next_read(content: "aiohttp.StreamReader", reader: ReplyReader) -> bytes:
