@@ -226,16 +226,17 @@ class TestHanging:
             await asyncio.sleep(WAIT_S)
 
         slow = sleeps if is_async else hanging
+        long = hook(slow, timeout_s=3 * SHORT_S)
         before, lent = threads_at_once(), []
 
         outcome = done(
-            hook(slow, name=f"slow-{is_async}", timeout_s=3 * SHORT_S),
+            long,
             hook(lambda context, asked: {"id": 5}),
             before=lambda: lent.append(threading.current_thread()),
         )
 
         assert outcome.value.arguments == {"id": 5}
-        assert [failure.hook for failure in outcome.failures] == [f"slow-{is_async}"]
+        assert [failure.hook for failure in outcome.failures] == [long.name]
         after = threads_at_once()
         assert len(after) == len(before)
         assert lent[0] not in after
