@@ -75,6 +75,8 @@ class Oracle:
 
     row: dict[str, Held]
     pages: dict[str, Page] = field(default_factory=dict)
+    # Field, value before and after, of all that the assistant has written.
+    written: set[tuple[str, str, str]] = field(default_factory=set)
 
     def values(self):
         return {name: held.value for name, held in self.row.items()}
@@ -84,6 +86,7 @@ class Oracle:
         self.pages[tab] = Page(kind, step, shown)
 
     def change(self, name, value, step):
+        self.written.add((name, self.row[name].value, value))
         self.row[name] = Held(value, "assistant", step)
 
     def in_question(self, tab):
@@ -95,6 +98,20 @@ class Oracle:
             and held.by == "assistant"
             and held.at > page.at
             and held.value not in (page.opened[name], page.now[name])
+        }
+
+    def may_be_asked(self, tab):
+        """
+        Return what looks as if it was in question, since all happens within seconds.
+
+        A person has put a value there that the assistant had put there shortly before
+        the page was opened with what had stood there before that.
+        """
+        opened = self.pages[tab].opened
+        return {
+            name
+            for name, before, after in self.written
+            if opened.get(name) == before and self.row[name].value == after
         }
 
     def save(self, tab, taken, step):
@@ -188,6 +205,7 @@ def press_save(dice, site, oracle, tab, step, score):
     score.saves += 1
     score.asked += bool(asked)
     score.silent += len(due - asked.keys())
+    due |= oracle.may_be_asked(tab) & asked.keys()
     score.false += len(asked.keys() - due)
     untouched = {name for name in due if page.now[name] == page.opened[name]}
     score.wrong += {name for name, take in asked.items() if take} != untouched
