@@ -78,7 +78,7 @@ def strike(site: Site, dice: random.Random) -> bool:
     return True
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 class TestKilled:
     def test_each_call_has_one_result_and_no_run_is_left(
         self, delegating: Site, strikes: int, figure
