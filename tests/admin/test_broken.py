@@ -173,6 +173,10 @@ def test_it_is_said_by_the_doctor_and_on_the_start_page(
 
 
 AT_FIELDS = {
+    "tool of a module": (Module, "tools"),
+    "profile of a module": (Module, "profile"),
+    "page that does not compile": (Module, "pages"),
+    "page that may hang": (Module, "pages"),
     "rule that does not compile": (PolicyRule, "tools"),
     "rule that may hang": (PolicyRule, "tools"),
     "module of a rule": (PolicyRule, "module"),
