@@ -164,7 +164,7 @@ kills: system
 .PHONY: thorough
 thorough: system ## the long suites whole: page by page, attacks, lists of bad input
 	TESTS_THOROUGH=1 $(BIN)/pytest $(BROAD)
-	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(addprefix tests/browser/test_,axe.py host_pages.py keys.py queue.py themes.py truth.py)
+	TESTS_THOROUGH=1 $(BIN)/pytest $(WORKERS) $(addprefix tests/browser/test_,axe.py host_pages.py keys.py owner_themes.py queue.py themes.py truth.py)
 
 .PHONY: docs
 docs: venv ## the documentation as a site, in build/docs/

@@ -12,10 +12,10 @@ from django.db import DatabaseError
 from django.db.models import Q
 
 from ai_assistant import conf
-from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.configuration.problems.stored import (
     TAUGHT,
     agent_problems,
+    module_problems,
     rows_of_site,
     rule_problems,
     taught_problems,

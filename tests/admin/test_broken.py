@@ -92,6 +92,16 @@ BROKEN = {
         "Write a shorter pattern.",
         "Write a shorter pattern.",
     ),
+    "page that is gone": (
+        partial(module, pages="admin:nowhere_*"),
+        "No page of this site fits “admin:nowhere_*”.",
+        "No page of this site fits “admin:nowhere_*”.",
+    ),
+    "API operation of a module": (
+        partial(module, api_operations="gone.list"),
+        "There is no API operation “gone.list” any more.",
+        "There is no API operation “gone.list” any more.",
+    ),
     "two modules that fit equally": (
         two_modules,
         "others: The module “teams” fits some pages equally",
@@ -173,6 +183,12 @@ def test_it_is_said_by_the_doctor_and_on_the_start_page(
 
 
 AT_FIELDS = {
+    "tool of a module": (Module, "tools"),
+    "profile of a module": (Module, "profile"),
+    "page that does not compile": (Module, "pages"),
+    "page that may hang": (Module, "pages"),
+    "page that is gone": (Module, "pages"),
+    "API operation of a module": (Module, "api_operations"),
     "rule that does not compile": (PolicyRule, "tools"),
     "rule that may hang": (PolicyRule, "tools"),
     "module of a rule": (PolicyRule, "module"),
@@ -188,7 +204,7 @@ AT_FIELDS = {
     ("case", "model", "field"), [(k, *v) for k, v in AT_FIELDS.items()]
 )
 def test_it_is_said_at_its_field(admin_client, case, model, field):
-    """As soon as the form is opened, and no other field is said to be wrong."""
+    """Once, as soon as the form is opened, and no other field is said to be wrong."""
     breaks, _by_doctor, sentence = BROKEN[case]
     breaks()
     name = f"admin:ai_assistant_{model._meta.model_name}_change"
@@ -199,6 +215,7 @@ def test_it_is_said_at_its_field(admin_client, case, model, field):
     (row,) = page.split('class="form-row errors ')[1:]
     assert row.startswith(f"field-{field}")
     assert sentence in row.partition("<label")[0]
+    assert page.count(sentence) == 1
 
 
 def test_what_persons_keep_for_themselves_is_told_nobody(admin_client, admin_user):

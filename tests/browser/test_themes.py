@@ -7,9 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
-from tests.browser.owner_pages import addresses
 from tests.browser.panel import Panel
 from tests.browser.sites import site
 from tests.browser.visitor import Visitor
@@ -405,15 +403,3 @@ def test_theme_of_a_package_and_panel_leave_each_other_as_they_are(
         panel = begin(server)
         facts = in_unfold(panel) if name == "unfold" else in_jazzmin(panel)
         told(subtests, *facts)
-        for shown, path in share(sorted(addresses(server).items()), every=10):
-            with subtests.test("fits a phone", page=shown):
-                assert wider_than_a_phone(panel.page, server.url + path) <= 1
-
-
-def wider_than_a_phone(page: Page, url: str) -> int:
-    """Return by how many pixels a page of the owner is; it has to be there."""
-    page.set_viewport_size({"width": 390, "height": 844})
-    response = page.goto(url)
-    assert response is not None
-    assert response.status == 200
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))

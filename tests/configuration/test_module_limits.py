@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from ai_assistant import ContextModule, conf, models, register
-from ai_assistant.configuration.problems.modules import module_problems
+from ai_assistant.configuration.problems.stored import module_problems
 from ai_assistant.models.usage import UsageLedger
 from ai_assistant.modules.limits import RunLimits, limits_of
 from ai_assistant.registry import registry

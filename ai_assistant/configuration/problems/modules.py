@@ -1,7 +1,7 @@
 """What is wrong with the rows of modules."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.apps import apps
@@ -14,14 +14,11 @@ from ai_assistant import conf
 from ai_assistant.changes.values import model_of_label
 from ai_assistant.configuration.modules import is_sound, settings_of
 from ai_assistant.configuration.problems.operations import (
-    gone_operations,
     operation_problems,
 )
-from ai_assistant.configuration.rows import rows_of
 from ai_assistant.configuration.setup import registered_agents
 from ai_assistant.models.module import (
     Module,
-    features_error,
     operation_errors,
     page_errors,
 )
@@ -48,42 +45,9 @@ from ai_assistant.tools.data.access.model_admin import access_of
 LISTED = (DIRECT, LITELLM)  # who go by litellm's list of prices
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModuleProblem:
-    """A sentence on one row."""
-
-    row: Module
-    text: str
-
-
-def module_problems() -> list[ModuleProblem]:
-    """Return what is wrong with the rows that are on. Seldom asks the database."""
-    rows = [row for row in rows_of(Module) if row.is_active]
-    pages = site_pages() if rows else []
-    return [
-        ModuleProblem(row=row, text=text)
-        for row in rows
-        for text in _problems(row, pages)
-    ]
-
-
-def _problems(row: Module, pages: list[ListedPage]) -> Iterator[str]:
-    if not is_sound(row):
-        yield from page_errors(row.pages)
-        yield from operation_errors(row.api_operations)
-        yield from filter(None, [features_error(row.features)])
-        return
-    if not is_of_code(row.name):
-        yield from selected_errors(selected_pages(row, pages))
-    yield from gone_tools(row.tools.split())
-    yield from gone_models(row.data_models.split())
-    yield from gone_operations(row.api_operations.split())
-    if row.agent and (error := agent_error(row.agent, row.name)):
-        yield error
-    if row.profile and (error := profile_error(row.profile)):
-        yield error
-    if row.usd is not None and (error := price_error(row.profile or conf.DEFAULT)):
-        yield error
+def at_fields(problems: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, str]]:
+    """Yield each field with each of its problems."""
+    return ((field, said) for field, every in problems.items() for said in every)
 
 
 def made_problems(row: Module, maker: Any) -> Iterator[tuple[str, str]]:
@@ -112,9 +76,7 @@ def _active_problems(row: Module, maker: Any) -> Iterator[tuple[str, str]]:
         "actions": _actions_problems(row.actions.split(), maker),
         "api_operations": _operations_problems(row, maker),
     }
-    for field, problems in several.items():
-        for problem in problems:
-            yield field, problem
+    yield from at_fields(several)
     path, permission = row.read_only_field, row.read_only_permission
     single = {
         "agent": row.agent and agent_error(row.agent, row.name),

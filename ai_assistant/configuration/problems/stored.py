@@ -6,7 +6,20 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from ai_assistant.configuration.problems.modules import gone_tools, profile_error
+from ai_assistant import conf
+from ai_assistant.configuration.modules import is_sound
+from ai_assistant.configuration.problems.modules import (
+    agent_error,
+    at_fields,
+    gone_models,
+    gone_tools,
+    is_of_code,
+    price_error,
+    profile_error,
+    selected_errors,
+    selected_pages,
+)
+from ai_assistant.configuration.problems.operations import gone_operations
 from ai_assistant.configuration.rows import rows_of
 from ai_assistant.models.configuration import (
     Agent,
@@ -17,7 +30,14 @@ from ai_assistant.models.configuration import (
     Skill,
     Suggestion,
 )
+from ai_assistant.models.module import (
+    Module,
+    features_error,
+    operation_errors,
+    page_errors,
+)
 from ai_assistant.models.policy import PolicyRule, pattern_error
+from ai_assistant.modules.pages import ListedPage, site_pages
 from ai_assistant.modules.resolve import module_ids
 from ai_assistant.registry import registry
 from ai_assistant.safety.policy.policy import meant_by
@@ -42,12 +62,25 @@ def field_problems(row: Any) -> Iterator[tuple[str, str]]:
     """Yield what is wrong by now with a stored row: the field and a sentence for each."""
     if isinstance(row, PolicyRule):
         yield from _of_rule(row)
+    elif isinstance(row, Module):
+        yield from _of_module(row) if row.is_active else ()
     elif isinstance(row, Agent):
         yield from _of_agent(row)
     elif isinstance(row, Profile):
         yield from _of_profile(row)
     elif isinstance(row, TAUGHT):
         yield from _of_taught(row)
+
+
+def module_problems() -> list[StoredProblem]:
+    """Return what is wrong with the modules that are on. Seldom asks the database."""
+    rows = [row for row in rows_of(Module) if row.is_active]
+    pages = site_pages() if rows else []
+    return [
+        StoredProblem(row=row, text=text)
+        for row in rows
+        for _field, text in _of_module(row, pages)
+    ]
 
 
 def rule_problems() -> Iterator[StoredProblem]:
@@ -97,6 +130,35 @@ def taught_problems(model: type[ConfigurationRow]) -> Iterator[StoredProblem]:
 
 def _said_of(row: Any) -> Iterator[StoredProblem]:
     return (StoredProblem(row=row, text=said) for _field, said in field_problems(row))
+
+
+def _of_module(
+    row: Module, pages: list[ListedPage] | None = None
+) -> Iterator[tuple[str, str]]:
+    if not is_sound(row):
+        yield from at_fields(
+            {
+                "pages": page_errors(row.pages),
+                "api_operations": operation_errors(row.api_operations),
+                "features": filter(None, [features_error(row.features)]),
+            }
+        )
+        return
+    if not is_of_code(row.name):
+        yield from at_fields({"pages": selected_errors(selected_pages(row, pages))})
+    yield from at_fields(
+        {
+            "tools": gone_tools(row.tools.split()),
+            "data_models": gone_models(row.data_models.split()),
+            "api_operations": gone_operations(row.api_operations.split()),
+        }
+    )
+    if row.agent and (error := agent_error(row.agent, row.name)):
+        yield "agent", error
+    if row.profile and (error := profile_error(row.profile)):
+        yield "profile", error
+    if row.usd is not None and (error := price_error(row.profile or conf.DEFAULT)):
+        yield "usd", error
 
 
 def _of_rule(row: PolicyRule) -> Iterator[tuple[str, str]]:

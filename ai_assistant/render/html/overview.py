@@ -11,12 +11,12 @@ from django.utils.http import urlencode
 
 from ai_assistant import conf
 from ai_assistant.conf import DEFAULT
-from ai_assistant.configuration.problems.modules import module_problems
 from ai_assistant.configuration.problems.stored import (
     TAUGHT,
     StoredProblem,
     agent_problems,
     fallback_problems,
+    module_problems,
     rule_problems,
     taught_problems,
 )

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ai_assistant import ContextModule, register
-from ai_assistant.configuration.problems.modules import module_problems
+from ai_assistant.configuration.problems.stored import module_problems
 from ai_assistant.configuration.setup import _of_runs
 from ai_assistant.configuration.transfer.applied import apply
 from ai_assistant.configuration.transfer.document import read, written

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Permission
@@ -52,6 +54,13 @@ class TestPlan:
         assert page.status_code == 200
         assert "Undo 3 changes" in page.content.decode()
         assert names() == ["new one", "new three", "new two"]
+
+    def test_page_has_the_colours_of_the_theme(self, browser, change, settings):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "PANEL": {"THEME": "jazzmin"}}
+        page = browser("ada").get(PATH, {"run": change.run_id}).content.decode()
+        sheets = re.findall(r"ai_assistant/([\w/]+\.css)", page)
+
+        assert sheets == ["themes/jazzmin.css", "pages.css"]
 
     def test_as_a_card(self, browser, change):
         headers = {"HX-Request": "true"}
