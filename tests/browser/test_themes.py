@@ -322,6 +322,14 @@ class InJazzmin(InTheme):
         widest = self.page.evaluate("document.documentElement.scrollWidth")
         assert widest <= self.page.evaluate("innerWidth")
 
+    def page_from_right_to_left_is_no_wider(self) -> None:
+        """Else, on a phone, the launcher and the panel are not in its window."""
+        self.page.locator("#live-region").wait_for(state="attached")
+        self.page.evaluate("document.documentElement.dir = 'rtl'")
+        widest = self.page.evaluate("document.documentElement.scrollWidth")
+        assert widest <= self.page.evaluate("innerWidth")
+        self.page.evaluate("document.documentElement.dir = ''")
+
     def selects_of_the_panel_stay_as_they_are(self) -> None:
         """Its forms make a select2 of every select of the page."""
         self.panel.goto(FORM)
@@ -382,6 +390,7 @@ def in_jazzmin(panel: Panel) -> tuple[Callable[[], None], ...]:
     here = InJazzmin(panel, "jazzmin")
     return (
         here.page_is_not_under_the_docked_panel,
+        here.page_from_right_to_left_is_no_wider,
         here.colours_are_those_of_the_page,
         here.own_page_has_its_list_and_the_colours_of_the_site,
         here.variables_of_the_docs_go_before_the_theme,
