@@ -7,9 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
-from tests.browser.owner_pages import addresses
 from tests.browser.panel import Panel
 from tests.browser.sites import site
 from tests.browser.visitor import Visitor
@@ -322,14 +320,6 @@ class InJazzmin(InTheme):
         widest = self.page.evaluate("document.documentElement.scrollWidth")
         assert widest <= self.page.evaluate("innerWidth")
 
-    def page_from_right_to_left_is_no_wider(self) -> None:
-        """Else, on a phone, the launcher and the panel are not in its window."""
-        self.page.locator("#live-region").wait_for(state="attached")
-        self.page.evaluate("document.documentElement.dir = 'rtl'")
-        widest = self.page.evaluate("document.documentElement.scrollWidth")
-        assert widest <= self.page.evaluate("innerWidth")
-        self.page.evaluate("document.documentElement.dir = ''")
-
     def selects_of_the_panel_stay_as_they_are(self) -> None:
         """Its forms make a select2 of every select of the page."""
         self.panel.goto(FORM)
@@ -390,7 +380,6 @@ def in_jazzmin(panel: Panel) -> tuple[Callable[[], None], ...]:
     here = InJazzmin(panel, "jazzmin")
     return (
         here.page_is_not_under_the_docked_panel,
-        here.page_from_right_to_left_is_no_wider,
         here.colours_are_those_of_the_page,
         here.own_page_has_its_list_and_the_colours_of_the_site,
         here.variables_of_the_docs_go_before_the_theme,
@@ -414,15 +403,3 @@ def test_theme_of_a_package_and_panel_leave_each_other_as_they_are(
         panel = begin(server)
         facts = in_unfold(panel) if name == "unfold" else in_jazzmin(panel)
         told(subtests, *facts)
-        for shown, path in share(sorted(addresses(server).items()), every=10):
-            with subtests.test("fits a phone", page=shown):
-                assert wider_than_a_phone(panel.page, server.url + path) <= 1
-
-
-def wider_than_a_phone(page: Page, url: str) -> int:
-    """Return by how many pixels a page of the owner is; it has to be there."""
-    page.set_viewport_size({"width": 390, "height": 844})
-    response = page.goto(url)
-    assert response is not None
-    assert response.status == 200
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
