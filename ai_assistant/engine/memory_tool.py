@@ -4,6 +4,7 @@ import hashlib
 from typing import Annotated, Any
 
 from django.contrib.auth.models import Group
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import Field
@@ -48,8 +49,8 @@ def _preview(context: RunContext, text: What, for_whom: Whose = "") -> Changes:
     _owner, group = _audience(context, for_whom)
     audience = group.name if group else _("everyone") if for_whom else _("you")
     fields = (
-        FieldChange(name="text", label=_("text"), after=_clean(text)),
-        FieldChange(name="for_whom", label=_("for"), after=audience),
+        FieldChange(name="text", label=capfirst(_("text")), after=_clean(text)),
+        FieldChange(name="for_whom", label=capfirst(_("for")), after=audience),
     )
     made = ObjectChange(kind="create", model="ai_assistant.memory", fields=fields)
     return Changes(

@@ -17,6 +17,20 @@ LIST = "/admin/questionnaires/questionnaire/"
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
 CODE = "Use `ls`, or this:\n\n```python\npass\n```\n"
 LONG = "The names of all drafts that nobody has opened for a year, " * 2
+SMALL: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "has_touch": True}
+# How far the time of a row is from its menu.
+GAP = """row => {
+  const { right } = row.querySelector("time").getBoundingClientRect();
+  return row.querySelector("[popovertarget]").getBoundingClientRect().left - right;
+}"""
+WIDTH = "node => node.getBoundingClientRect().width"
+# How far the words of labels are from their fields.
+LABELS = """fields => fields.map((field) => {
+  const select = field.lastElementChild.getBoundingClientRect();
+  const words = document.createRange();
+  words.selectNodeContents(field.firstElementChild);
+  return select.top - words.getBoundingClientRect().bottom;
+})"""
 SCALE = "node => getComputedStyle(node).scale"
 # How far the words of a box are from its start and its end, in the page's direction.
 ROOM = """box => {
@@ -46,6 +60,13 @@ BELOW = """button => {
   return true;
 }"""
 TOPS = "all => all.map((one) => one.getBoundingClientRect().top)"
+# The ground of what has just been changed, and the shadow at its edge.
+CHANGED = """node => {
+  node.classList.add("aia-changed");
+  const { backgroundColor, boxShadow } = getComputedStyle(node);
+  return [backgroundColor, boxShadow];
+}"""
+GROUND = "node => getComputedStyle(node).backgroundColor"
 EDGE = """node => {
   const { borderTopStyle, borderTopWidth } = getComputedStyle(node);
   return `${borderTopWidth} ${borderTopStyle}`;
@@ -136,6 +157,22 @@ class TestWords:
         expect(looks).to_have_text("It looks things up as you, and changes nothing.")
 
 
+class TestMarks:
+    def test_what_has_changed_keeps_the_ground_of_its_words(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        """Those of the breadcrumbs are white, on a ground of the site's own."""
+        panel = visit(server).panel(LIST)
+        crumbs = panel.page.locator(".breadcrumbs")
+        before = crumbs.evaluate(GROUND)
+
+        # Once the sheet is there, which comes late.
+        panel.wait(lambda: crumbs.evaluate(CHANGED)[1] != "none", "a mark")
+        ground, shadow = crumbs.evaluate(CHANGED)
+        assert ground == before
+        assert "inset" not in shadow  # it would lie on their first letter
+
+
 class TestPhone:
     def test_buttons_stay_in_reach_and_together(
         self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
@@ -151,6 +188,30 @@ class TestPhone:
             buttons = panel.page.locator(".aia-offer .aia-btn")
             expect(buttons).to_have_count(2)
             assert len({*buttons.evaluate_all(TOPS)}) == 1
+
+    def test_words_have_their_room_on_a_small_one(
+        self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
+    ) -> None:
+        panel = visit(server, **SMALL).panel(LIST)
+        panel.ask("[[script:stream tokens=400 rate=20]]")
+        panel.wait_words(3)
+        panel.input.fill("Then publish the first one.")
+        panel.input.press("Enter")
+        queued = panel.page.locator("#aia-queued .aia-text")
+        queued.wait_for()
+        with subtests.test("a queued message"):
+            assert queued.evaluate(WIDTH) >= 110
+        panel.stop()
+        panel.wait_state("stopped")
+        panel.list_conversations()
+        with subtests.test("the time of a row, beside its menu"):
+            row = panel.page.locator("#aia-history li:has(time)").first
+            assert row.evaluate(GAP) >= 0
+        panel.page.locator("#aia-list").click()
+        panel.page.locator("#aia-settings > summary").click()
+        with subtests.test("labels are at their own fields"):
+            fields = panel.page.locator(".aia-settings .aia-edit-field")
+            assert max(fields.evaluate_all(LABELS)) < 10
 
     def map_can_be_closed(self, panel: Panel) -> None:
         panel.page.locator("#aia-settings > summary").click()

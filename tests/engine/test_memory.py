@@ -48,7 +48,8 @@ class TestRemember:
         assert run.state == "waiting_approval"
         assert not Memory.objects.exists()
         (shown,) = run.interrupts.get().proposal["objects"]
-        assert [field["after"] for field in shown["fields"]] == [LIKES, "you"]
+        told = {field["label"]: field["after"] for field in shown["fields"]}
+        assert told == {"Text": LIKES, "For": "you"}
 
     def test_policy_of_the_site_cannot_leave_the_question_out(
         self, play, script, options

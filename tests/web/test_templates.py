@@ -572,4 +572,7 @@ class TestHistory:
         assert "data-busy" not in draw("history", **samples.context())
 
     def test_history_says_when_there_is_none(self):
-        assert "No conversations yet." in draw("history", listed={"items": []})
+        html = draw("history", listed={"items": []})
+
+        assert "No conversations yet." in html
+        assert all_with(html, class_="aia-logo")

@@ -10,6 +10,7 @@ from django.utils.timezone import is_aware, localdate, localtime, now
 from django.utils.translation import gettext as _
 
 BEFORE, LENGTH = 40, 160  # characters
+LONG_WORD = 30
 GAP = "…"
 # What Markdown says by signs: lines of tables and rulers, headings, quotations, weight.
 SIGNS = re.compile(
@@ -31,13 +32,21 @@ def excerpt(text: str, words: tuple[str, ...], *, length: int = LENGTH) -> list[
     line = " ".join(text.split())
     first = pattern.search(line)
     start = max(0, first.start() - BEFORE) if first and len(line) > length else 0
-    if start:
-        start = line.rfind(" ", 0, start) + 1 or start
     end = start + length
-    pieces = _marked(line[start:end], pattern)
+    if start:
+        start = _word_before(line, start)
+    if end < len(line):
+        end = max(_word_before(line, end), first.end() if first else 0)
+    pieces = _marked(line[start:end].rstrip(), pattern)
     head = [Piece(GAP, is_hit=False)] if start else []
     tail = [Piece(GAP, is_hit=False)] if end < len(line) else []
     return [*head, *pieces, *tail]
+
+
+def _word_before(line: str, at: int) -> int:
+    """Return where the word at `at` begins, unless it has no spaces around it."""
+    begins = line.rfind(" ", 0, at) + 1
+    return begins if at - begins <= LONG_WORD else at
 
 
 def without_signs(text: str) -> str:

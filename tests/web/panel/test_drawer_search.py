@@ -173,6 +173,19 @@ class TestExcerpt:
         assert shown.endswith("…")
         assert len(shown) < 220
 
+    def test_excerpt_cuts_no_word(self):
+        text = f"Three drafts could be ready. Title Questions {'after12 ' * 50}"
+
+        shown = marked(excerpt(text, ("questions",)))
+
+        assert shown.startswith("Three drafts could be ready. Title [Questions] ")
+        assert shown.endswith(" after12…")
+
+    def test_excerpt_cuts_where_there_are_no_spaces(self):
+        shown = marked(excerpt(f"{'前' * 90}膝{'後' * 300}", ("膝",)))
+
+        assert shown == f"…{'前' * 40}[膝]{'後' * 119}…"
+
     def test_excerpt_without_a_hit_is_the_beginning(self):
         assert marked(excerpt("One two", ("x",))) == "One two"
 

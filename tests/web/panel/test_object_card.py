@@ -5,6 +5,7 @@ from django.contrib.admin.sites import site
 from django.contrib.auth.models import Group, Permission, User
 from django.urls import reverse
 
+from project.questionnaires.models import Questionnaire
 from tests.web.markup import all_with
 
 USERS = "/admin/auth/user/"
@@ -40,6 +41,18 @@ class TestObjectCard:
         assert '<dt>First name</dt><dd dir="auto">Robert &lt;b&gt;</dd>' in html
         assert "bob@example.com" in html
         assert "<dt>Last name</dt>" not in html
+
+    def test_card_says_a_list_as_a_person_would(self, browser, people):
+        survey = Questionnaire.objects.create(title="Sleep", languages=["en", "pt-BR"])
+        people["ada"].user_permissions.add(
+            Permission.objects.get(codename="view_questionnaire")
+        )
+
+        html = card(
+            browser("ada"), f"/admin/questionnaires/questionnaire/{survey.pk}/change/"
+        )
+
+        assert '<dt>Languages</dt><dd dir="auto">en, pt-BR</dd>' in html
 
     def test_card_has_no_secret(self, reader, path):
         User.objects.filter(username="bob").update(password="plain-sight")

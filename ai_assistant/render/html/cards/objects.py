@@ -74,4 +74,6 @@ def _fields(page: SitePage, user: Any, opened: Any) -> Iterator[tuple[str, str]]
 def _text(field: Any, value: Any, opened: Any) -> str:
     if isinstance(value, dict) and field.is_relation:  # a name that may be kept back
         return str(value.get("text") or value.get("id") or "")
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
     return shown_value(field, opened)
