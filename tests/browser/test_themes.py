@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.panel import Panel
 from tests.browser.sites import site
+from tests.browser.theatre import PHONE
 from tests.browser.visitor import Visitor
 from tests.docs.blocks import blocks, page, section
 from tests.model_server import ModelServerProcess
@@ -396,6 +397,7 @@ def test_theme_of_a_package_and_panel_leave_each_other_as_they_are(
     tmp_path: Path,
     model: ModelServerProcess,
     begin: Callable[..., Panel],
+    visit: Visit,
     subtests: pytest.Subtests,
     name: str,
 ) -> None:
@@ -403,3 +405,13 @@ def test_theme_of_a_package_and_panel_leave_each_other_as_they_are(
         panel = begin(server)
         facts = in_unfold(panel) if name == "unfold" else in_jazzmin(panel)
         told(subtests, *facts)
+        with subtests.test("launcher is in the window of a phone, right to left"):
+            assert_launcher_is_in_sight(visit(server, locale="ar", **PHONE).tab())
+
+
+def assert_launcher_is_in_sight(phone: Panel) -> None:
+    """It is fixed: where a page is wider than the window, it lies beside it."""
+    phone.goto(LIST)
+    phone.page.wait_for_load_state("networkidle")  # themes add parts by script
+    left, right = phone.page.evaluate(EDGES, "#aia-launcher")
+    assert 0 <= left < right <= PHONE["viewport"]["width"]
