@@ -24,6 +24,20 @@ GAP = """row => {
   return row.querySelector("[popovertarget]").getBoundingClientRect().left - right;
 }"""
 WIDTH = "node => node.getBoundingClientRect().width"
+# How much of what is chosen in a select is cut.
+CUT = """select => {
+  const { width } = select.getBoundingClientRect();
+  select.style = "position: absolute; inline-size: max-content";
+  const whole = select.getBoundingClientRect().width;
+  select.style = "";
+  return whole - width;
+}"""
+# How far a list goes on below what lies on its last rows, and is not covered.
+BELOW_TOAST = """toast => {
+  const list = toast.closest(".aia-scroll").getBoundingClientRect();
+  const covered = parseFloat(getComputedStyle(toast).boxShadow.split("px ")[1]);
+  return list.bottom - toast.getBoundingClientRect().bottom - covered;
+}"""
 # How far the words of labels are from their fields.
 LABELS = """fields => fields.map((field) => {
   const select = field.lastElementChild.getBoundingClientRect();
@@ -192,7 +206,13 @@ class TestPhone:
     def test_words_have_their_room_on_a_small_one(
         self, visit: Visit, server: DemoServer, subtests: pytest.Subtests
     ) -> None:
-        panel = visit(server, **SMALL).panel(LIST)
+        panel = visit(server, **SMALL).panel(f"{LIST}1/change/")
+        with subtests.test("what the assistant may do"):
+            assert panel.page.locator("#aia-look").evaluate(CUT) <= 0
+        with subtests.test("a chip beside the reason why nothing can be changed"):
+            assert panel.page.locator(".aia-about").is_visible()
+            assert panel.page.locator(".aia-chip-name").first.evaluate(WIDTH) >= 60
+        panel.goto(LIST)
         panel.ask("[[script:stream tokens=400 rate=20]]")
         panel.wait_words(3)
         panel.input.fill("Then publish the first one.")
@@ -207,11 +227,21 @@ class TestPhone:
         with subtests.test("the time of a row, beside its menu"):
             row = panel.page.locator("#aia-history li:has(time)").first
             assert row.evaluate(GAP) >= 0
+        with subtests.test("what was deleted is said on rows that do not show below"):
+            self.delete_of_a_long_list(panel)
+            assert panel.page.locator(".aia-toast").evaluate(BELOW_TOAST) <= 0
         panel.page.locator("#aia-list").click()
         panel.page.locator("#aia-settings > summary").click()
         with subtests.test("labels are at their own fields"):
             fields = panel.page.locator(".aia-settings .aia-edit-field")
             assert max(fields.evaluate_all(LABELS)) < 10
+
+    def delete_of_a_long_list(self, panel: Panel) -> None:
+        history = panel.page.locator("#aia-history")
+        history.locator("li [popovertarget]").first.click()
+        history.locator("[popover]:popover-open [name=do][value=delete]").click()
+        panel.page.locator("#aia-undo").wait_for()
+        history.evaluate("list => { list.style.minBlockSize = '1200px' }")
 
     def map_can_be_closed(self, panel: Panel) -> None:
         panel.page.locator("#aia-settings > summary").click()

@@ -14,11 +14,17 @@ from tests.browser.theatre import PHONE
 from tests.browser.visitor import Visitor
 from tests.docs.blocks import blocks, page, section
 from tests.model_server import ModelServerProcess
+from tests.model_server.scripts import call
 from tests.servers.app import DemoServer
 from tests.thorough import IS_THOROUGH, share
 
 Visit = Callable[..., Visitor]
 FORM = "/admin/questionnaires/questionnaire/1/change/"
+REWRITE = {
+    "model": "wiki.page",
+    "id": 2,
+    "values": {"title": "Moving house", "slug": "moving", "text": "Pack early."},
+}
 CODE = "```python\nfor one in many:\n    pass  # nothing\n```\n"
 
 
@@ -129,6 +135,10 @@ COVERED = """() => {
   const overlap = box.right > over.left && box.bottom > over.top;
   return [overlap, list.contains(document.elementFromPoint(x, y))];
 }"""
+# By how many pixels a field of a form is narrower than its row.
+NARROWER = """field => Math.round(
+  field.closest(".aia-edit-field").clientWidth - field.getBoundingClientRect().width
+)"""
 PREPEND = """sheet => {
   const style = document.createElement("style");
   style.textContent = sheet;
@@ -312,6 +322,18 @@ class InUnfold(InTheme):
         assert not fields.is_visible()
         assert self.panel.input.is_visible()
 
+    def fields_of_a_proposal_are_as_wide_as_its_form(self) -> None:
+        """Widgets of Unfold wrap them."""
+        self.panel.goto(LIST)
+        self.panel.ask("[[script:edit]]")
+        self.panel.wait_state("waiting-approval")
+        self.panel.edit().wait_for()
+        narrower = {
+            name: self.panel.edit_field(name).evaluate(NARROWER)
+            for name in ("title", "slug", "text")
+        }
+        assert narrower == dict.fromkeys(narrower, 0)
+
 
 class InJazzmin(InTheme):
     def page_is_not_under_the_docked_panel(self) -> None:
@@ -341,6 +363,7 @@ def begin(visit: Visit, model: ModelServerProcess) -> Callable[[DemoServer], Pan
 
     def open_list(server: DemoServer) -> Panel:
         model.script("code", [[{"op": "text", "text": CODE}]])
+        model.script("edit", [[call("change_object", REWRITE)]])
         # Styles of a test itself are let in, whatever the policy.
         panel = visit(server, bypass_csp=True).panel(LIST)
         panel.ask_and_wait("[[script:code]]")
@@ -374,6 +397,7 @@ def in_unfold(panel: Panel) -> tuple[Callable[[], None], ...]:
         here.variables_of_the_docs_go_before_the_theme,
         here.list_of_a_select2_is_above_the_floating_panel,
         here.floating_window_is_never_seen_elsewhere,
+        here.fields_of_a_proposal_are_as_wide_as_its_form,
     )
 
 

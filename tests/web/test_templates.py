@@ -496,6 +496,15 @@ class TestRunEnd:
         assert one_with(html, name="key")["value"] == "r1"
 
 
+class TestLimits:
+    def test_countdown_says_the_seconds_alone(self):
+        """When it is possible again is in the sentence above it."""
+        drawn = render_to_string("ai_assistant/countdown.html", {"wait_s": 59})
+
+        assert one_with(drawn, data_left="59")
+        assert parse(drawn).text().strip() == ""
+
+
 class TestPinned:
     def test_approval_has_its_hooks(self):
         html = draw("pinned", panel=samples.panel(pinned=[samples.approval("n7")]))

@@ -167,6 +167,8 @@ class TestCard:
         (pair,) = with_class(diff(page), "aia-pair")
         assert texts(pair, "del") == ["ada@example.com"]
         assert texts(pair, "ins") == ["b@test.org"]
+        (to,) = with_class(pair, "aia-to")  # the arrow stays with the new value
+        assert to.text().split() == ["→", "b@test.org"]
 
     def test_new_value_of_a_relation_is_a_link(self, story):
         field = FieldChange(
