@@ -34,9 +34,11 @@ CUT = """select => {
 }"""
 # How far a list goes on below what lies on its last rows, and is not covered.
 BELOW_TOAST = """toast => {
-  const list = toast.closest(".aia-scroll").getBoundingClientRect();
+  let list = toast.parentElement;
+  while (getComputedStyle(list).overflowY !== "auto") list = list.parentElement;
   const covered = parseFloat(getComputedStyle(toast).boxShadow.split("px ")[1]);
-  return list.bottom - toast.getBoundingClientRect().bottom - covered;
+  const { bottom } = toast.getBoundingClientRect();
+  return list.getBoundingClientRect().bottom - bottom - covered;
 }"""
 # How far the words of labels are from their fields.
 LABELS = """fields => fields.map((field) => {
@@ -241,7 +243,8 @@ class TestPhone:
         history.locator("li [popovertarget]").first.click()
         history.locator("[popover]:popover-open [name=do][value=delete]").click()
         panel.page.locator("#aia-undo").wait_for()
-        history.evaluate("list => { list.style.minBlockSize = '1200px' }")
+        drawer = history.locator(".aia-drawer")
+        drawer.evaluate("list => { list.style.minBlockSize = '1200px' }")
 
     def map_can_be_closed(self, panel: Panel) -> None:
         panel.page.locator("#aia-settings > summary").click()
