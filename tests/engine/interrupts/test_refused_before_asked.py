@@ -58,8 +58,8 @@ class Visited:
 class PostingAdmin(ActingAdmin):
     """Its list has code of its own."""
 
-    def response_action(self, request, queryset):
-        return super().response_action(request, queryset)
+    def response_action(self, request, queryset, **more):
+        return super().response_action(request, queryset, **more)
 
 
 class ClosedListAdmin(ActingAdmin):
