@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from ai_assistant.configuration.problems.stored import rule_problems, taught_problems
 from ai_assistant.configuration.profiles import keep_key
 from ai_assistant.models import (
     Agent,
@@ -18,6 +19,7 @@ from ai_assistant.models import (
     Profile,
     PromptCommand,
     Skill,
+    Suggestion,
 )
 
 pytestmark = pytest.mark.django_db
@@ -228,3 +230,19 @@ def test_what_persons_keep_for_themselves_is_told_nobody(admin_client, admin_use
 
     assert "0 prompt commands" in doctor()
     assert "There is no module" not in admin_client.get(START).content.decode()
+
+
+def test_many_rows_take_no_query_each(django_assert_max_num_queries):
+    for n in range(20):
+        Module.objects.create(name=f"m{n}", label="M")
+    Suggestion.objects.bulk_create(
+        Suggestion(name=f"s{n}", text="x", module="gone") for n in range(20)
+    )
+    PolicyRule.objects.bulk_create(
+        PolicyRule(tools="*", module="gone", decision="deny") for _n in range(20)
+    )
+
+    with django_assert_max_num_queries(12):
+        said = [*rule_problems(), *taught_problems(Suggestion)]
+
+    assert len(said) == 40

@@ -1,6 +1,6 @@
 """What has become wrong with rows that were right when they were saved."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +61,7 @@ class StoredProblem:
 def field_problems(row: Any) -> Iterator[tuple[str, str]]:
     """Yield what is wrong by now with a stored row: the field and a sentence for each."""
     if isinstance(row, PolicyRule):
-        yield from _of_rule(row)
+        yield from _of_rule(row, module_ids() if row.module else ())
     elif isinstance(row, Module):
         yield from _of_module(row) if row.is_active else ()
     elif isinstance(row, Agent):
@@ -69,7 +69,7 @@ def field_problems(row: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(row, Profile):
         yield from _of_profile(row)
     elif isinstance(row, TAUGHT):
-        yield from _of_taught(row)
+        yield from _of_taught(row, module_ids() if row.module else ())
 
 
 def module_problems() -> list[StoredProblem]:
@@ -85,8 +85,9 @@ def module_problems() -> list[StoredProblem]:
 
 def rule_problems() -> Iterator[StoredProblem]:
     """Yield the policy rules that match no tool or no module."""
+    modules = module_ids()
     for row in PolicyRule.objects.order_by("pk"):
-        yield from _said_of(row)
+        yield from _said_of(row, _of_rule(row, modules))
 
 
 def broken_pattern(rule: PolicyRule, error: str) -> str:
@@ -107,13 +108,13 @@ def agent_problems() -> Iterator[StoredProblem]:
     """Yield the agents that are on and of which something is gone."""
     for row in rows_of(Agent):
         if row.is_active:
-            yield from _said_of(row)
+            yield from _said_of(row, _of_agent(row))
 
 
 def fallback_problems() -> Iterator[StoredProblem]:
     """Yield the model profiles that are on and whose fallback is gone."""
     for row in Profile.objects.filter(is_active=True).exclude(fallback=""):
-        yield from _said_of(row)
+        yield from _said_of(row, _of_profile(row))
 
 
 def rows_of_site(model: type[ConfigurationRow]) -> list[Any]:
@@ -123,13 +124,14 @@ def rows_of_site(model: type[ConfigurationRow]) -> list[Any]:
 
 def taught_problems(model: type[ConfigurationRow]) -> Iterator[StoredProblem]:
     """Yield the rows of one of `TAUGHT` that are on and name what is gone."""
+    modules = module_ids()
     for row in rows_of_site(model):
         if row.is_active:
-            yield from _said_of(row)
+            yield from _said_of(row, _of_taught(row, modules))
 
 
-def _said_of(row: Any) -> Iterator[StoredProblem]:
-    return (StoredProblem(row=row, text=said) for _field, said in field_problems(row))
+def _said_of(row: Any, problems: Iterable[tuple[str, str]]) -> Iterator[StoredProblem]:
+    return (StoredProblem(row=row, text=said) for _field, said in problems)
 
 
 def _of_module(
@@ -161,8 +163,8 @@ def _of_module(
         yield "usd", error
 
 
-def _of_rule(row: PolicyRule) -> Iterator[tuple[str, str]]:
-    if row.module and row.module not in module_ids():
+def _of_rule(row: PolicyRule, modules: Collection[str]) -> Iterator[tuple[str, str]]:
+    if row.module and row.module not in modules:
         yield "module", _no_module(row.module)
     elif error := pattern_error(row.tools):
         yield "tools", broken_pattern(row, error)
@@ -185,8 +187,10 @@ def _of_profile(row: Profile) -> Iterator[tuple[str, str]]:
         yield "fallback", said
 
 
-def _of_taught(row: ConfigurationRow) -> Iterator[tuple[str, str]]:
-    if row.module and row.module not in module_ids():
+def _of_taught(
+    row: ConfigurationRow, modules: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    if row.module and row.module not in modules:
         yield "module", _no_module(row.module)
     names = getattr(row, "allowed_tools", "")
     yield from (("allowed_tools", said) for said in _gone_tools(names))
