@@ -101,12 +101,21 @@ class TestRightToLeft:
             start, end = title.evaluate(ROOM)
             assert start < 2
             assert end > 20
+        with subtests.test("the hint of an empty field begins where the panel does"):
+            self.hint_begins_where_the_panel_does(panel)
         with subtests.test("the chevron of the reasoning"):
             self.chevron_points_the_way_of_the_text(panel)
         with subtests.test("those of versions"):
             self.versions_point_the_way_of_the_text(panel)
         with subtests.test("a description in English loses its end"):
             self.description_loses_its_end(panel)
+
+    def hint_begins_where_the_panel_does(self, panel: Panel) -> None:
+        direction = "field => getComputedStyle(field).direction"
+        assert panel.input.evaluate(direction) == "rtl"
+        panel.input.fill("Which drafts are there?")
+        assert panel.input.evaluate(direction) == "ltr"
+        panel.input.fill("")
 
     def chevron_points_the_way_of_the_text(self, panel: Panel) -> None:
         reasoning = panel.log.locator(".aia-reasoning")

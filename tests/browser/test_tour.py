@@ -53,6 +53,23 @@ def test_marks_have_numbers_and_what_is_missing_is_told(
     assert told == {"found": 2, "missing": ["#nowhere"]}
 
 
+def test_note_of_what_is_folded_away_shows_when_it_unfolds(
+    panel: Panel, model: ModelServerProcess
+) -> None:
+    panel.goto(LIST)
+    panel.open()
+    heading = panel.page.locator("#content h1")
+    heading.evaluate("heading => { heading.style.display = 'none'; }")
+    panel.ask_and_wait("[[script:marked]]")
+
+    notes = panel.page.locator(".aia-highlight-note")
+    expect(notes.last).to_be_visible()
+    expect(notes.first).to_be_hidden()
+
+    heading.evaluate("heading => { heading.style.display = ''; }")
+    expect(notes.first).to_be_visible()
+
+
 def test_tour_goes_from_page_to_page_as_the_user_presses(panel: Panel) -> None:
     page = panel.page
     tour, outlined = page.locator(".aia-tour"), page.locator(".aia-highlight")

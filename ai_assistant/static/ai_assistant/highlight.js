@@ -34,6 +34,7 @@ export const point = (element, text) => {
   note.style.position = "absolute"; // it scrolls with the page
   if (text) document.body.append(note);
   const placing = new ResizeObserver(() => {
+    note.hidden = !element.checkVisibility(); // as in a closed drawer: nowhere to stand
     const { left, right, bottom } = element.getBoundingClientRect();
     // Not under the panel, which may stand beside the page.
     const end = document.dir === "rtl" ? innerWidth : right;

@@ -230,7 +230,7 @@ class TestTable:
 
     def rows(self, response) -> list[str]:
         text = response.text
-        return re.findall(r"<tr><td dir=\"auto\">(?:<a [^>]*>)?([^<]+)", text)
+        return re.findall(r"<tr><td><bdi>(?:<a [^>]*>)?([^<]+)", text)
 
     def test_table_is_ordered_and_paged(self, get, call):
         by_beds = self.rows(get("table", call=call, order="1"))
