@@ -128,7 +128,9 @@ def _object_label(chips: Chips) -> str:
     name = next((c.name for c in chips.items if c.id == OBJECT and not c.error), "")
     if not name or chips.withheld:
         return ""
-    return f"“{name[: LABEL_CHARS - 1]}…”" if len(name) > LABEL_CHARS else f"“{name}”"
+    if len(name) > LABEL_CHARS:
+        name = f"{name[: LABEL_CHARS - 1]}…"
+    return _("“%(name)s”") % {"name": name}
 
 
 # --- the sentences of a page ---
