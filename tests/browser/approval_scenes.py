@@ -53,9 +53,9 @@ def rename(panel: Panel, title: str, section: int = 3) -> None:
     """Change the title of a section on its own page of the admin."""
     other = panel.page.context.new_page()
     other.goto(f"{panel.url}/admin/questionnaires/section/{section}/change/")
-    other.fill("#content [name=title]", title)
+    other.fill("#content-main [name=title]", title)
     with other.expect_navigation():
-        other.press("#content [name=title]", "Enter")
+        other.press("#content-main [name=title]", "Enter")
     other.close()
 
 

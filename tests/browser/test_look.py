@@ -247,6 +247,15 @@ class TestPhone:
             fields = panel.page.locator(".aia-settings .aia-edit-field")
             assert max(fields.evaluate_all(LABELS)) < 10
 
+    def test_composer_of_a_small_one_keeps_its_buttons_together(
+        self, visit: Visit, server: DemoServer
+    ) -> None:
+        panel = visit(server, locale="de", **SMALL).panel(LIST)
+        panel.ask("[[script:rename]]")
+        panel.wait_state("waiting-approval")
+        buttons = panel.page.locator("#aia-stop, #aia-send")
+        assert len({*buttons.evaluate_all(TOPS)}) == 1
+
     def delete_of_a_long_list(self, panel: Panel) -> None:
         history = panel.page.locator("#aia-history")
         history.locator("li [popovertarget]").first.click()
