@@ -1,26 +1,19 @@
-// New text of an answer fades in. It stands there at once: nothing waits for it.
+// New text of an answer fades in. It stands there at once: nothing waits for it. A block
+// that grows is drawn anew each time; what has ended is styled as if it had no spans.
 
 import { root } from "./root.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
-
-/** @param {AnimationEvent} event */
-const unwrap = ({ target }) => {
-  const span = /** @type {Element} */ (target);
-  if (!span.matches(".aia-in")) return;
-  const around = span.parentNode;
-  span.replaceWith(...span.childNodes);
-  around.normalize();
-};
 
 /**
  * @param {Element} block
  * @param {number} length of the text that stood there before
  */
 const fade = (block, length) => {
+  // What is drawn anew is not new; and quick text would fade without end, which costs
+  // the page more than the text itself.
+  if (block.textContent.length - length > 40) return;
   const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
-  /** @type {Text[]} */
-  const fresh = [];
   let seen = 0;
   while (walker.nextNode()) {
     let text = /** @type {Text} */ (walker.currentNode);
@@ -28,11 +21,7 @@ const fade = (block, length) => {
     seen += text.length;
     if (known > 0 && seen > length) walker.currentNode = text = text.splitText(known);
     // What only parts elements, as the rows of a table, is no text to wrap.
-    if (seen > length && text.data.trim()) fresh.push(text);
-  }
-  // What is drawn anew is not new; and at that pace it would fade without end.
-  if (seen - length > 100) return;
-  for (const text of fresh) {
+    if (seen <= length || !text.data.trim()) continue;
     const span = document.createElement("span");
     span.className = "aia-in";
     text.replaceWith(span);
@@ -40,13 +29,16 @@ const fade = (block, length) => {
   }
 };
 
-new MutationObserver((records) => {
-  if (still.matches) return;
-  for (const record of records) {
-    const block = /** @type {Element} */ (record.addedNodes[0]);
-    if (block?.matches?.(".aia-body > .aia-b"))
-      fade(block, record.removedNodes[0]?.textContent.length ?? 0);
+/** @param {MutationRecord[]} records */
+const fadeBlocks = (records) => {
+  for (const { addedNodes, removedNodes } of records) {
+    const block = /** @type {Element} */ (addedNodes[0]);
+    if (!still.matches && block?.matches?.(".aia-body > .aia-b"))
+      fade(block, removedNodes[0]?.textContent.length ?? 0);
   }
-}).observe(root, { childList: true, subtree: true });
+};
 
-root.addEventListener("animationend", unwrap);
+const observer = new MutationObserver(fadeBlocks);
+observer.observe(root, { childList: true, subtree: true });
+// Before others measure what a frame has drawn: it is laid out once.
+root.addEventListener("aia:frame", () => fadeBlocks(observer.takeRecords()), true);
