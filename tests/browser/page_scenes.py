@@ -33,7 +33,8 @@ SCRIPTS: dict[str, list[Any]] = {
                     "steps": [
                         {
                             "text": "Filter the list by its status here.",
-                            "selector": "#changelist-filter h2, #changelist-filter",
+                            # Also where the filters of Jazzmin are.
+                            "selector": "#changelist-filter h2, #changelist-filter, .search-filter + .select2",
                         },
                         {
                             "text": "Then add a new one.",

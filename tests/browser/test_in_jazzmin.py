@@ -56,8 +56,10 @@ def test_panel_and_pages_have_the_room_of_the_theme(
         for fact in (own_page_is_as_wide_as_its_place, tables_have_room, sharing_fits):
             with subtests.test(fact.__name__):
                 fact(panel)
-        with subtests.test("tables of the dashboard stay in their cards"):
-            dashboard_has_its_columns(visit(server, locale="de").panel())
+        german = visit(server, locale="de").panel()
+        for fact in (dashboard_has_its_columns, form_is_in_its_card):
+            with subtests.test(fact.__name__):
+                fact(german)
         with subtests.test("all of the sheet is in the window of a small phone"):
             sheet_is_in_sight(visit(server, locale="de", **SMALL).tab())
 
@@ -95,6 +97,17 @@ def dashboard_has_its_columns(panel: Panel) -> None:
     assert panel.root.get_attribute("data-mode") == "dock"
     tables = panel.page.locator(".app-content .card table")
     assert tables.evaluate_all(BEYOND) <= 0
+
+
+def form_is_in_its_card(panel: Panel) -> None:
+    """And words of its labels are not broken."""
+    panel.goto(f"{LIST}4/change/")
+    panel.page.set_viewport_size({"width": 1280, "height": 900})
+    assert panel.root.get_attribute("data-open") is not None
+    form = panel.page.locator(".tab-content")
+    assert form.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    label = panel.page.locator("label[for=id_description]")
+    assert label.evaluate("box => box.clientHeight") < 30
 
 
 def sheet_is_in_sight(panel: Panel) -> None:

@@ -14,6 +14,10 @@ from tests.model_server.scripts import call, text
 from tests.servers.app import DemoServer
 
 Visit = Callable[..., Visitor]
+PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True}
+# How far the second of two buttons stands below the first one.
+BELOW = """([first, second]) =>
+  second.getBoundingClientRect().top - first.getBoundingClientRect().bottom"""
 
 pytestmark = pytest.mark.row("D15")
 
@@ -81,3 +85,20 @@ def test_link_is_made_by_keys_copied_read_and_ended(
     owner.page.keyboard.press("Escape")
     expect(dialog(owner)).to_have_count(0)
     expect(own.get_by_role("button")).to_be_focused()
+
+
+def test_buttons_that_do_not_fit_beside_each_other_stand_apart(
+    visit: Visit, server: DemoServer
+) -> None:
+    """As those of German on a small phone."""
+    panel = visit(server, "editor", locale="de", **PHONE).panel()
+    panel.ask_and_wait("[[script:hello]]")
+    for way in (
+        "#aia-list",
+        "#aia-history li > [popovertarget]",
+        "#aia-history [popover] a[href*='/share/']",
+        "#aia-share [value=share]",
+    ):
+        panel.page.locator(way).first.click()
+    panel.page.locator("#aia-share pre").wait_for()
+    assert panel.page.locator("#aia-share [name=do]").evaluate_all(BELOW) >= 8
