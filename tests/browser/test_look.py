@@ -18,6 +18,7 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
 CODE = "Use `ls`, or this:\n\n```python\npass\n```\n"
 LONG = "The names of all drafts that nobody has opened for a year, " * 2
 SMALL: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "has_touch": True}
+ASIDE: dict[str, Any] = {"viewport": {"width": 640, "height": 320}, "has_touch": True}
 # How far the time of a row is from its menu.
 GAP = """row => {
   const { right } = row.querySelector("time").getBoundingClientRect();
@@ -75,6 +76,7 @@ BELOW = """button => {
   for (let y = bottom + 1; y < edge - 2; y++) if (!foot.contains(at(y))) return false;
   return true;
 }"""
+BOTTOM = "node => node.getBoundingClientRect().bottom"
 TOPS = "all => all.map((one) => one.getBoundingClientRect().top)"
 # The ground of what has just been changed, and the shadow at its edge.
 CHANGED = """node => {
@@ -204,6 +206,8 @@ class TestPhone:
     ) -> None:
         with subtests.test("the button that closes the keyboard map is in sight"):
             self.map_can_be_closed(visit(server, locale="de", **PHONE).panel(LIST))
+        with subtests.test("settings that are longer than the panel are scrolled"):
+            self.settings_end_with_the_panel(visit(server, **ASIDE).panel(LIST))
         with subtests.test("what can be done with changes stands in one line"):
             panel = visit(server, **PHONE).panel(LIST)
             panel.ask("[[script:rename]]")
@@ -263,6 +267,15 @@ class TestPhone:
         panel.page.locator("#aia-undo").wait_for()
         drawer = history.locator(".aia-drawer")
         drawer.evaluate("list => { list.style.minBlockSize = '1200px' }")
+
+    def settings_end_with_the_panel(self, panel: Panel) -> None:
+        panel.page.locator("#aia-settings > summary").click()
+        settings = panel.page.locator(".aia-settings")
+        expect(settings).to_have_css("position", "absolute")
+        assert settings.evaluate(BOTTOM) < ASIDE["viewport"]["height"]
+        last = settings.get_by_role("link").last
+        last.scroll_into_view_if_needed()
+        expect(last).to_be_in_viewport(ratio=1)
 
     def map_can_be_closed(self, panel: Panel) -> None:
         panel.page.locator("#aia-settings > summary").click()
