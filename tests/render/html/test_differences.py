@@ -154,8 +154,8 @@ class TestCard:
         ]
 
         linked = '<a href="/admin/auth/group/3/change/">Ed&lt;b&gt;</a>'
-        assert drawn[0].strip() == f"Rename “{linked}” now"
-        assert drawn[1].strip() == "Rename “Ed&lt;b&gt;” now"
+        assert drawn[0].strip() == f"Rename “<bdi>{linked}</bdi>” now"
+        assert drawn[1].strip() == "Rename “<bdi>Ed&lt;b&gt;</bdi>” now"
 
     def test_values_stand_beside_each_other_if_they_have_little_in_common(self, story):
         long = "word " * 30
