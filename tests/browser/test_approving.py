@@ -20,6 +20,7 @@ Visit = Callable[..., Visitor]
 
 SECTION = "questionnaires.section"
 DONE = [text("That is settled.")]
+TOP = "node => node.getBoundingClientRect().top"
 WORDS = {"title": "Moving house", "slug": "moving", "text": "Pack early."}
 REWRITE = call("change_object", {"model": "wiki.page", "id": 2, "values": WORDS})
 
@@ -174,8 +175,11 @@ class TestChange:
         before = sections.title(section)
         says([change(section, "Unwanted")])
         ask(panel)
+        deny = panel.approval.locator("[data-aia-deny]")
+        deny.evaluate("button => button.replaceChildren('Ablehnen')")  # a longer word
         panel.approval.locator(".aia-denial summary").click()
         reason = panel.approval.locator("[name=reason]")
+        assert abs(reason.evaluate(TOP) - deny.evaluate(TOP)) < 5
         reason.fill("The old one is better")
         reason.press("Enter")
         panel.wait_done()

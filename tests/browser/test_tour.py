@@ -1,14 +1,18 @@
 """Marks with numbers, and a tour that the user steps through, over two pages."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.panel import Panel
+from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
+from tests.servers.app import DemoServer
 
+Visit = Callable[..., Visitor]
 LIST = "/admin/questionnaires/questionnaire/"
 ADD = "admin:questionnaires_questionnaire_add"
 STEPS = [
@@ -18,6 +22,12 @@ STEPS = [
 ]
 ENDS = "note => note.getBoundingClientRect().right"
 BEGINS = "panel => panel.getBoundingClientRect().left"
+# Whether the first note and its element have the same start, from right to left.
+BEGINS_TOGETHER = """() => {
+  const nodes = document.querySelectorAll("#content h1, .aia-highlight-note");
+  const [heading, note] = [...nodes].map((node) => node.getBoundingClientRect().right);
+  return Math.abs(heading - note) < 1;
+}"""
 POINTED = [
     {"text": "Choose its state.", "selector": "#id_status"},
     {"text": "Then save it.", "selector": "[name=_save]"},
@@ -68,6 +78,22 @@ def test_note_of_what_is_folded_away_shows_when_it_unfolds(
 
     heading.evaluate("heading => { heading.style.display = ''; }")
     expect(notes.first).to_be_visible()
+
+
+def test_note_begins_where_its_element_does_from_right_to_left(
+    visit: Visit, server: DemoServer
+) -> None:
+    mirrored = visit(server, locale="ar").panel(LIST)
+    mirrored.ask_and_wait("[[script:marked]]")
+
+    page = mirrored.page
+    note = page.locator(".aia-highlight-note").first
+    assert note.evaluate("note => getComputedStyle(note).direction") == "ltr"
+    line = note.bounding_box()["height"]
+    for width in (1440, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(BEGINS_TOGETHER)
+        assert note.bounding_box()["height"] == line
 
 
 def test_tour_goes_from_page_to_page_as_the_user_presses(panel: Panel) -> None:

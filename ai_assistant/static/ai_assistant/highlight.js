@@ -30,16 +30,18 @@ export const point = (element, text) => {
   makeRoom(1);
   const note = document.createElement("p");
   note.className = "aia-highlight-note";
+  note.dir = "auto";
   note.textContent = text;
-  note.style.position = "absolute"; // it scrolls with the page
   if (text) document.body.append(note);
   const placing = new ResizeObserver(() => {
     note.hidden = !element.checkVisibility(); // as in a closed drawer: nowhere to stand
+    note.style.left = "0"; // where it has the most room
     const { left, right, bottom } = element.getBoundingClientRect();
-    // Not under the panel, which may stand beside the page.
-    const end = document.dir === "rtl" ? innerWidth : right;
-    const at = Math.max(0, Math.min(left, end - note.offsetWidth));
-    note.style.left = `${at + window.scrollX}px`;
+    // Begins where the element does, and is not under the panel at the end of the page.
+    const fit = right - note.offsetWidth;
+    const at = document.dir === "rtl" ? Math.max(left, fit) : Math.min(left, fit);
+    const most = innerWidth - note.offsetWidth;
+    note.style.left = `${Math.max(0, Math.min(at, most)) + window.scrollX}px`;
     note.style.top = `${bottom + window.scrollY + 8}px`;
   });
   for (const one of [element, document.body]) placing.observe(one);

@@ -61,7 +61,7 @@ class TestTranscript:
         send(client, fields)
 
         shown = panel(client, fields["conversation"]).content.decode()
-        assert "There is no command “/sales-reports” here" in shown
+        assert "There is no command “<bdi>/sales-reports</bdi>” here" in shown
         assert '<code dir="ltr">/sales-report</code>' in shown
 
 
@@ -75,7 +75,7 @@ class TestArguments:
         shown = response.content.decode()
         assert 'id="aia-arguments"' in shown
         assert 'name="argument-period"' in shown
-        assert "The command “/sales-report” needs: Period." in shown
+        assert "The command “<bdi>/sales-report</bdi>” needs: Period." in shown
         assert not Message.objects.exists()
 
     def test_field_is_taken_with_the_same_text(self, browser):

@@ -60,14 +60,14 @@ class TestBanner:
         html = open_page[0]()
 
         assert f'data-level="{level}"' in html
-        assert f"<strong>{text}</strong>" in html
+        assert f'<strong dir="auto">{text}</strong>' in html
 
     def test_banner_is_drawn_anew_with_the_chips(self, open_page, options):
         options(PANEL={"BANNER": {"text": "PRODUCTION"}})
 
         html = open_page[1].get("/assistant/context/", {"path": LIST}).content.decode()
 
-        assert "<strong>PRODUCTION</strong>" in html
+        assert '<strong dir="auto">PRODUCTION</strong>' in html
 
     @pytest.mark.parametrize("name", ["nothing", "broken", "not_there"])
     def test_banner_of_code_that_says_nothing(self, open_page, options, name, caplog):

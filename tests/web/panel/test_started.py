@@ -107,21 +107,21 @@ class TestOpenPanel:
 
         page = self.open(browser)
 
-        assert "“Check the stock” waits for you." in page
+        assert "“<bdi>Check the stock</bdi>” waits for you." in page
         assert f'data-aia-conversation="{begun.conversation_id}"' in page
         assert f'href="{reverse("ai_assistant:full")}?conversation=' in page
 
     def test_it_names_what_is_under_way(self, browser, started):
         started("ada")
 
-        assert "“Check the stock” is under way." in self.open(browser)
+        assert "“<bdi>Check the stock</bdi>” is under way." in self.open(browser)
 
     def test_title_is_escaped(self, browser, started):
         started("ada", text="<b>x</b>")
 
         page = self.open(browser)
 
-        assert "“&lt;b&gt;x&lt;/b&gt;” is under way." in page
+        assert "“<bdi>&lt;b&gt;x&lt;/b&gt;</bdi>” is under way." in page
 
     def test_its_own_conversation_is_no_other(self, browser, started):
         begun = started("ada", state="waiting_approval")
