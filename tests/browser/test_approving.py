@@ -176,7 +176,7 @@ class TestChange:
         says([change(section, "Unwanted")])
         ask(panel)
         deny = panel.approval.locator("[data-aia-deny]")
-        deny.evaluate("button => button.replaceChildren('Ablehnen')")  # a longer word
+        deny.evaluate("button => button.replaceChildren('Nicht freigeben')")
         panel.approval.locator(".aia-denial summary").click()
         reason = panel.approval.locator("[name=reason]")
         assert abs(reason.evaluate(TOP) - deny.evaluate(TOP)) < 5
