@@ -36,6 +36,7 @@ from ai_assistant.render.html.transcript.footer import usage_line
 from ai_assistant.render.html.transcript.groups import origin_page
 from ai_assistant.render.html.transcript.stale import StaleBar, bar_of, is_stale
 from ai_assistant.render.html.transcript.state import (
+    as_left_by,
     panel_state,
     queue_entry,
     without_begun,
@@ -342,7 +343,8 @@ def _draw(panel: Panel, user: Any, named: str) -> None:
     # First the queue: what was begun meanwhile is in the thread.
     queue = queue_entry(conversation.pk)
     panel.thread = read_thread(conversation)
-    panel.queue = without_begun(queue, panel.thread.run)
+    run = panel.thread.run
+    panel.queue = without_begun(as_left_by(queue, run), run)
     panel.is_shared = conversation.open_link is not None
     panel.usage = usage_line(conversation.pk) if panel.viewer.shows_usage else ""
     panel.notices.origin = origin_of(panel.thread.run, user, page.path)

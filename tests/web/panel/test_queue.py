@@ -10,6 +10,7 @@ from ai_assistant.engine.lifecycle.stop import stop
 from ai_assistant.models import QueuedMessage, Run
 from ai_assistant.models.run import RunState
 from ai_assistant.render.html.live.projection import Projection
+from ai_assistant.render.html.transcript.thread import read_thread
 from ai_assistant.web.panel.panel import bare_panel
 from tests.web.conftest import ask
 
@@ -103,6 +104,22 @@ class TestPage:
         html = page(browser, run)
 
         assert why in html
+        assert 'value="resume"' in html
+
+    def test_answer_that_ends_while_the_page_is_drawn(
+        self, browser, run, say, monkeypatch
+    ):
+        say("Second")
+
+        def ended_before(conversation):
+            end(run, RunState.CANCELLED)
+            return read_thread(conversation)
+
+        monkeypatch.setattr("ai_assistant.web.panel.panel.read_thread", ended_before)
+        html = page(browser, run)
+
+        assert "Second" in html
+        assert "Paused: the answer was stopped." in html
         assert 'value="resume"' in html
 
     @pytest.mark.parametrize(

@@ -80,6 +80,15 @@ def without_begun(queue: Entry, run: Run | None) -> Entry:
     return {**queue, "messages": left} if left else EMPTY
 
 
+def as_left_by(queue: Entry, run: Run | None) -> Entry:
+    """Return a queue, read while `run` may have worked, as the end of `run` has left it."""
+    if run is None or not run.is_final or not queue["messages"]:
+        return queue
+    now = queue_entry(run.conversation_id)
+    # What was begun meanwhile is not in the thread, and stays here.
+    return {**now, "messages": queue["messages"]} if now["messages"] else queue
+
+
 def _message(row: QueuedMessage, run_id: UUID | None) -> Entry:
     return {
         "id": str(row.pk),
