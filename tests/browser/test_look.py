@@ -90,6 +90,10 @@ EDGE = """node => {
   return `${borderTopWidth} ${borderTopStyle}`;
 }"""
 
+# Whether words of an answer fade in just now.
+FADES = """() => [...document.querySelectorAll("#aia .aia-in")]
+  .some((span) => span.getAnimations().length)"""
+
 
 class TestRightToLeft:
     def test_signs_and_names_are_at_their_side(
@@ -198,6 +202,28 @@ class TestMarks:
         ground, shadow = crumbs.evaluate(CHANGED)
         assert ground == before
         assert "inset" not in shadow  # it would lie on their first letter
+
+
+class TestFading:
+    def test_new_words_fade_in_and_stay(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        said = " ".join(f"word{n}" for n in range(40))
+        model.script("slow", [[text(said, rate=20)]])
+        panel = visit(server, reduced_motion="no-preference").panel(LIST)
+        panel.ask("[[script:slow]]")
+        panel.page.wait_for_function(FADES)
+        panel.wait_done()
+        panel.page.wait_for_function(f"!({FADES})()")
+        assert panel.answers()[-1].text.strip() == said
+
+    def test_words_of_who_wants_less_motion_do_not(
+        self, visit: Visit, server: DemoServer, model: ModelServerProcess
+    ) -> None:
+        model.script("slow", [[text("One two three four five six.", rate=10)]])
+        panel = visit(server).panel(LIST)
+        panel.ask_and_wait("[[script:slow]]")
+        assert not panel.page.locator("#aia .aia-in").count()
 
 
 class TestPhone:

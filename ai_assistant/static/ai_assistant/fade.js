@@ -1,8 +1,9 @@
 // New text of an answer fades in. It stands there at once: nothing waits for it. A block
-// that grows is drawn anew each time; what has ended is styled as if it had no spans.
+// that grows is drawn anew each time; once the answer has ended, its spans have no style.
 
 import { root } from "./root.js";
 
+const MOST_CHARS = 40; // that are new in a block
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /**
@@ -12,7 +13,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const fade = (block, length) => {
   // What is drawn anew is not new; and quick text would fade without end, which costs
   // the page more than the text itself.
-  if (block.textContent.length - length > 40) return;
+  if (block.textContent.length - length > MOST_CHARS) return;
   const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
   let seen = 0;
   while (walker.nextNode()) {
