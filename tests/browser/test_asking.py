@@ -66,7 +66,7 @@ class TestApproval:
             panel.new_conversation()
             panel.ask("[[script:delete]]")
             panel.wait_state("waiting-approval")
-            assert "question, deleted" in panel.approval.inner_text()
+            assert "question · deleted" in panel.approval.inner_text()
             panel.stop()
             panel.wait_state("stopped")
             assert panel.approval.count() == 0

@@ -1,6 +1,6 @@
 // Room for an answer: what was just asked stands at the top, and there is space below
-// its answer, which fills it. Loaded with the first message that is sent; scroll.js
-// keeps to the end as always.
+// its answer, which fills it: the log is as high as both. Loaded with the first message
+// that is sent; scroll.js keeps to the end as always.
 
 import { byId, root } from "./root.js";
 
@@ -18,9 +18,9 @@ const makeRoom = () => {
   const answer = lastAnswer();
   if (answer?.dataset.role !== "assistant") return;
   const question = /** @type {HTMLElement} */ (answer.previousElementSibling);
-  const above = answer.offsetTop - question.offsetTop;
-  const left = byId("aia-scroll").clientHeight - above - PADDING_PX;
-  log.style.setProperty("--aia-room", `${Math.max(0, left)}px`);
+  const above = question.offsetTop - log.offsetTop;
+  const room = byId("aia-scroll").clientHeight - PADDING_PX;
+  log.style.minBlockSize = `${above + room}px`;
 };
 
 // Text that fills the room makes nothing longer: who has scrolled up is told here.
@@ -48,7 +48,6 @@ const begin = () => {
 
 begin();
 root.addEventListener("aia:follow", begin);
-root.addEventListener("aia:frame", () => {
-  makeRoom();
-  setTimeout(showLatest); // once the end is followed, if it is
-});
+root.addEventListener("htmx.after.swap", makeRoom);
+// Once the end is followed, if it is.
+root.addEventListener("aia:frame", () => setTimeout(showLatest));

@@ -128,9 +128,11 @@ const tick = () => {
 };
 
 tick();
+// Before there is anything to draw: words of a language come late to a slow browser.
+setTimeout(ago, 0, 0);
 setInterval(tick, 500);
-// What a frame draws anew has no seconds: they are there before it is seen.
-root.addEventListener("aia:frame", tick);
+// What is drawn anew has no seconds, and a refusal none: they are there before it is seen.
+for (const name of ["htmx.after.swap", "aia:error"]) root.addEventListener(name, tick);
 
 // The notice that an answer is awaited goes when it has ended, or waits itself.
 root.addEventListener("aia:frame", () => {

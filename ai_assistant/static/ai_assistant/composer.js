@@ -119,13 +119,6 @@ export const sendText = (text) => {
   saveDraft();
 };
 
-// --- a limit, and when it is over ---
-
-const limit = lazy(() => import("./clock.js"));
-const showLimit = () => root.querySelector(".aia-left[data-left]") && limit();
-for (const name of ["aia:frame", "aia:error", "htmx.after.swap"])
-  root.addEventListener(name, showLimit);
-
 // --- after a page load ---
 
 let resumed = false;
@@ -148,7 +141,6 @@ export const prepareComposer = () => {
   if (resumed) items.forEach(showGhost);
   else resume(items);
   resumed = true;
-  showLimit();
 };
 
 // --- keys ---

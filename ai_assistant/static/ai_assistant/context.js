@@ -176,8 +176,10 @@ root.addEventListener("aia:items", collectLater);
 // A banner is settled by a message from here, and by the end of what it was about.
 for (const name of ["accepted", "message-done"])
   root.addEventListener(`aia:${name}`, () => {
-    if (name === "accepted") mentioned.clear();
-    showChips();
+    if (name === "accepted" && mentioned.size) {
+      mentioned.clear();
+      showChips();
+    }
     if (byId("aia-banner")?.querySelector(".aia-about a")) refresh();
   });
 
@@ -185,8 +187,10 @@ root.addEventListener(
   "click",
   /** @param {ElementPointerEvent} event */
   ({ target }) => {
-    target.closest("#aia-rest")?.parentElement.toggleAttribute("data-all");
-    countBelow();
+    if (target.closest("#aia-rest")) {
+      byId("aia-strip").toggleAttribute("data-all");
+      countBelow();
+    }
     /** @type {HTMLElement} */
     const chip = target.closest(".aia-drop")?.closest(".aia-chip");
     if (!chip) return;

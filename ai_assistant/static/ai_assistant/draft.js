@@ -75,8 +75,7 @@ const LARGE = 20_000; // characters: to guess a direction and a size takes minut
  */
 const setDirection = (length) => {
   const input = field();
-  const { direction } = getComputedStyle(root);
-  input.dir = length > LARGE ? direction : "auto";
+  input.dir = length > LARGE ? getComputedStyle(root).direction : "auto";
   input.toggleAttribute("data-large", length > LARGE);
 };
 

@@ -52,8 +52,7 @@ export function watchTop() {
   observed = link;
   if (!link) return;
   /** @param {IntersectionObserverEntry[]} entries */
-  const onSeen = (entries) =>
-    entries.some((entry) => entry.isIntersecting) && use(link);
+  const onSeen = (entries) => entries.at(-1).isIntersecting && use(link);
   observer = new IntersectionObserver(onSeen, { root: box(), rootMargin: AHEAD });
   observer.observe(link);
 }

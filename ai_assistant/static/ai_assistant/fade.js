@@ -4,25 +4,29 @@
 import { root } from "./root.js";
 
 const MOST_CHARS = 40; // that are new in a block
+const MOST_MS = 8; // since the frame began: a slow browser does without
 const still = matchMedia("(prefers-reduced-motion: reduce)");
+/** @type {WeakMap<Element, number>} of the text that stood there before */
+const lengths = new WeakMap();
 
-/**
- * @param {Element} block
- * @param {number} length of the text that stood there before
- */
-const fade = (block, length) => {
+/** @param {Element} block */
+const fade = (block) => {
+  const known = lengths.get(block) ?? 0;
+  const { length } = block.textContent;
+  lengths.set(block, length);
   // What is drawn anew is not new; and quick text would fade without end, which costs
   // the page more than the text itself.
-  if (block.textContent.length - length > MOST_CHARS) return;
+  if (length - known > MOST_CHARS || still.matches) return;
+  if (performance.now() - Number(document.timeline.currentTime) > MOST_MS) return;
   const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
   let seen = 0;
   while (walker.nextNode()) {
     let text = /** @type {Text} */ (walker.currentNode);
-    const known = length - seen;
+    const left = known - seen;
     seen += text.length;
-    if (known > 0 && seen > length) walker.currentNode = text = text.splitText(known);
+    if (left > 0 && seen > known) walker.currentNode = text = text.splitText(left);
     // What only parts elements, as the rows of a table, is no text to wrap.
-    if (seen <= length || !text.data.trim()) continue;
+    if (seen <= known || !text.data.trim()) continue;
     const span = document.createElement("span");
     span.className = "aia-in";
     text.replaceWith(span);
@@ -30,12 +34,14 @@ const fade = (block, length) => {
   }
 };
 
+/** @param {any} node */
+const isBlock = (node) => node?.matches?.(".aia-body > .aia-b");
+
 /** @param {MutationRecord[]} records */
 const fadeBlocks = (records) => {
-  for (const { addedNodes, removedNodes } of records) {
-    const block = /** @type {Element} */ (addedNodes[0]);
-    if (!still.matches && block?.matches?.(".aia-body > .aia-b"))
-      fade(block, removedNodes[0]?.textContent.length ?? 0);
+  for (const { target, addedNodes } of records) {
+    const block = [target, addedNodes[0]].find(isBlock);
+    if (block) fade(/** @type {Element} */ (block));
   }
 };
 

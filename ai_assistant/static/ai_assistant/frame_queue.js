@@ -37,12 +37,11 @@ export const flush = async () => {
   scheduled = 0;
   if (!queue.length) return;
   frames ??= await startHtmx();
-  if (!frames) setTimeout(flush, RETRY_MS);
-  if (!frames || !queue.length) return;
-  const held = isHeld();
-  if (held) root.dataset.held = translate("held");
-  else delete root.dataset.held;
-  if (held) {
+  if (!frames) return setTimeout(flush, RETRY_MS);
+  if (!queue.length) return;
+  delete root.dataset.held;
+  if (isHeld()) {
+    root.dataset.held = translate("held");
     scheduled = 1; // not an animation frame: nothing else may schedule
     setTimeout(flush, 250);
     return;

@@ -15,14 +15,17 @@ export const parse = (html) => {
 // --- a text grows: its last block is drawn anew, what was thought gets longer ---
 
 /**
- * @param {Element} old
- * @param {Element} fresh
+ * Draws what is in a block anew. The block stays, and so does that it is the last one:
+ * else the one above would be styled and laid out anew too.
+ *
+ * @param {Element} block
+ * @param {DocumentFragment} fresh
  */
-const replaceBlock = (old, fresh) => {
-  const boxes = [...old.querySelectorAll("pre")].map((box) => box.scrollLeft);
-  old.replaceWith(fresh);
+const redraw = (block, fresh) => {
+  const boxes = [...block.querySelectorAll("pre")].map((box) => box.scrollLeft);
+  block.replaceChildren(fresh);
   boxes.forEach((left, n) => {
-    if (left) fresh.querySelectorAll("pre")[n]?.scrollTo({ left });
+    if (left) block.querySelectorAll("pre")[n]?.scrollTo({ left });
   });
 };
 
@@ -35,9 +38,10 @@ const grow = ([id, html]) => {
     const last = old?.lastChild;
     return last instanceof Text ? last.appendData(text) : old?.append(text);
   }
-  const fresh = document.createElement("div");
-  Object.assign(fresh, { id, className: "aia-b" }).append(parse(html));
-  return old ? replaceBlock(old, fresh) : byId(body)?.append(fresh);
+  if (old) return redraw(old, parse(html));
+  const block = document.createElement("div");
+  Object.assign(block, { id, className: "aia-b" }).append(parse(html));
+  return byId(body)?.append(block);
 };
 
 // --- one frame ---

@@ -14,13 +14,13 @@ const isPage = () => root.dataset.mode === "page";
 /** @param {boolean} isVisible */
 const show = (isVisible) => {
   box().hidden = !isVisible;
-  byId("aia-list").setAttribute("aria-expanded", `${isVisible}`);
+  byId("aia-list").ariaExpanded = `${isVisible}`;
 };
 
 /** @param {HTMLAnchorElement} button */
 export const use = (button) => {
   if (!button.dataset.htmxPowered) return location.assign(button.href);
-  show(Boolean(box().hidden));
+  show(box().hidden !== false);
 };
 
 // --- what the person has done, until the list shows it ---
@@ -54,8 +54,7 @@ const entries = () => box().querySelectorAll("[data-aia-conversation]");
 const markCurrent = () => {
   for (const link of entries()) {
     const isCurrent = link.dataset.aiaConversation === root.dataset.conversation;
-    if (isCurrent) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
+    link.ariaCurrent = isCurrent ? "true" : null;
   }
 };
 
@@ -69,12 +68,6 @@ const startRenaming = (field) => {
 const endRenaming = () => {
   byId(renaming)?.querySelector("a")?.focus();
   renaming = "";
-};
-
-// The conversation under the list is gone: another takes its place, the list stays.
-const leaveConversation = () => {
-  keptList = box();
-  emit("elsewhere", "");
 };
 
 /**
@@ -94,8 +87,11 @@ const onPostedDrawn = () => {
   posted = null;
   broadcast({ list: true });
   if (action !== "delete") focusOnEntry(conversation);
-  if (action === "delete" && conversation === root.dataset.conversation)
-    leaveConversation();
+  else if (conversation === root.dataset.conversation) {
+    // What is under the list is gone: another takes its place, the list stays.
+    keptList = box();
+    emit("elsewhere", "");
+  }
 };
 
 const onListDrawn = () => {
@@ -151,14 +147,12 @@ if (box()?.firstElementChild) onListDrawn();
 
 // --- keys ---
 
-const stopRenaming = async () => {
-  renaming = "";
-  await refresh();
-};
-
 /** @param {ElementKeyEvent} event */
 const onEscape = (event) => {
-  if (isInside(event.target) && byId("aia-name")) return stopRenaming();
+  if (isInside(event.target) && byId("aia-name")) {
+    renaming = "";
+    return refresh();
+  }
   if (isPage() || box()?.hidden !== false) return;
   const above = box().querySelector(":popover-open");
   if (above || root.querySelector("dialog[open]")) return; // it closes first, by itself

@@ -49,12 +49,9 @@ const linkOf = ({ target }) =>
 const onEnter = (event) => {
   if (/** @type {PointerEvent} */ (event).pointerType === "touch") return;
   const link = linkOf(event);
-  if (link ? link === shown : card()?.contains(/** @type {Node} */ (event.target)))
-    clearTimeout(timer);
-  else if (link) {
-    clearTimeout(timer);
-    timer = setTimeout(show, SHOW_MS, link);
-  }
+  if (!link && !card()?.contains(/** @type {Node} */ (event.target))) return;
+  clearTimeout(timer);
+  if (link && link !== shown) timer = setTimeout(show, SHOW_MS, link);
 };
 
 /** @param {Event} event */

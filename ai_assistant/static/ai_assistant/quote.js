@@ -59,10 +59,7 @@ const showButton = () => {
 export const use = () => {
   const text = selectedText();
   if (!text) return;
-  const quoted = text
-    .split("\n")
-    .map((line) => `> ${line}`)
-    .join("\n");
+  const quoted = text.replace(/^/gm, "> ");
   const typed = field().value.trimEnd();
   setText(`${typed ? `${typed}\n\n` : ""}${quoted}\n\n`);
   saveDraft();

@@ -43,8 +43,7 @@ const groupsOf = (message) => {
 const setStop = (group, stop) => {
   for (const one of group) {
     one.tabIndex = one === stop ? 0 : -1;
-    if (one === stop) passed.delete(one);
-    else passed.add(one);
+    passed[one === stop ? "delete" : "add"](one);
   }
 };
 

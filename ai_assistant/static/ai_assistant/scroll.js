@@ -19,17 +19,16 @@ const remember = () => {
 export const scrollToEnd = () => {
   if (!box || byId("aia-empty")) return; // which begins at its top
   follows = true;
-  byId("aia-latest").hidden = true;
+  // Not anew where it is hidden: it would be styled with each frame of an answer.
+  byId("aia-latest").toggleAttribute("hidden", true);
   box.scrollTop = box.scrollHeight;
   remember();
 };
 
 const onScroll = () => {
   const shrunk = box.scrollHeight < last.height || box.clientHeight > last.room;
-  if (gap() <= NEAR_PX) {
-    follows = true;
-    byId("aia-latest").hidden = true;
-  } else if (box.scrollTop < last.top && !shrunk) follows = false;
+  if (gap() <= NEAR_PX) scrollToEnd();
+  else if (box.scrollTop < last.top && !shrunk) follows = false;
   remember();
 };
 

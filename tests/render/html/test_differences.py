@@ -226,7 +226,7 @@ class TestCard:
             ("create", {}, ""),
             ("change", {"undo_limits": ("Mail.",)}, "It can be undone in part."),
             ("change", {"undoable": False}, "It cannot be undone."),
-            ("delete", {"title": "Remove “An effect”"}, "effect, deleted"),
+            ("delete", {"title": "Remove “An effect”"}, "effect · deleted"),
             ("action", {}, "It can be undone."),
         ],
     )
@@ -318,9 +318,9 @@ class TestNames:
     def test_single_object_that_the_title_does_not_name(self, story, kind):
         page = asked(story, changes(one(kind, text="Order 2"), title="Forgive"))
 
-        word = {"create": [",", "new"], "delete": [",", "deleted"]}[kind]
+        word = {"create": ["·", "new"], "delete": ["·", "deleted"]}[kind]
         (name,) = self.named(page)
-        assert " ".join(name) == " ".join(["Order 2 effect", *word]).replace(" ,", ",")
+        assert name == ["Order 2 effect", *word]
 
     def test_single_object_that_is_changed_is_named_in_the_title(self, story):
         page = asked(story, changes(one(text="Order 2"), title="Forgive"))
@@ -332,7 +332,7 @@ class TestNames:
         page = asked(story, changes(one("delete", fields=()), title="Forgive"))
 
         assert texts(diff(page), "del") == ["An effect"]
-        assert "effect, deleted" in diff(page).text()
+        assert "effect · deleted" in diff(page).text()
 
     @pytest.mark.parametrize(
         "title", ["Forgive “Order 2”", "Forgive „Order 2“", "« Order 2 »"]
