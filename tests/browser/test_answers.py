@@ -26,11 +26,11 @@ WIDE += "|" + "---|" * 12 + "\n| " + " | ".join("value" for _ in range(12)) + " 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 OBJECT = {"model": "questionnaires.questionnaire", "id": 4}
 ENDLESS = "[[script:stream tokens=3000 rate=90]]"  # is stopped
+# Nothing where it changes while it is read: who waits reads it once more.
 COPIED = """async () => {
   const [item] = await navigator.clipboard.read();
-  const read = async (type) => (await item.getType(type)).text();
-  return Object.fromEntries(
-    await Promise.all(item.types.map(async (type) => [type, await read(type)])));
+  const read = async (type) => [type, await (await item.getType(type)).text()];
+  return Promise.all(item.types.map(read)).then(Object.fromEntries, () => ({}));
 }"""
 # Plain http: the new clipboard is kept aside, for the test alone.
 WITHOUT_CLIPBOARD = """() => {

@@ -320,7 +320,7 @@ class TestNames:
 
         word = {"create": ["·", "new"], "delete": ["·", "deleted"]}[kind]
         (name,) = self.named(page)
-        assert name == ["Order 2 effect", *word]
+        assert name == ["Order", "2", "effect", *word]
 
     def test_single_object_that_is_changed_is_named_in_the_title(self, story):
         page = asked(story, changes(one(text="Order 2"), title="Forgive"))
