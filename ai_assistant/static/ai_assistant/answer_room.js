@@ -1,6 +1,6 @@
 // Room for an answer: what was just asked stands at the top, and there is space below
-// its answer, which fills it: the log is as high as both. Loaded with the first message
-// that is sent; scroll.js keeps to the end as always.
+// its answer, which fills it. Loaded with the first message that is sent; scroll.js
+// keeps to the end as always.
 
 import { byId, root } from "./root.js";
 
@@ -18,9 +18,9 @@ const makeRoom = () => {
   const answer = lastAnswer();
   if (answer?.dataset.role !== "assistant") return;
   const question = /** @type {HTMLElement} */ (answer.previousElementSibling);
-  const above = question.offsetTop - log.offsetTop;
-  const room = byId("aia-scroll").clientHeight - PADDING_PX;
-  log.style.minBlockSize = `${above + room}px`;
+  const above = answer.offsetTop - question.offsetTop;
+  const left = byId("aia-scroll").clientHeight - above - PADDING_PX;
+  answer.style.minBlockSize = `${Math.max(0, left)}px`;
 };
 
 // Text that fills the room makes nothing longer: who has scrolled up is told here.
@@ -49,5 +49,4 @@ const begin = () => {
 begin();
 root.addEventListener("aia:follow", begin);
 root.addEventListener("htmx.after.swap", makeRoom);
-// Once the end is followed, if it is.
-root.addEventListener("aia:frame", () => setTimeout(showLatest));
+root.addEventListener("aia:frame", () => setTimeout(showLatest)); // the end is followed

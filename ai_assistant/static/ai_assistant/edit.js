@@ -24,7 +24,7 @@ const links = () => [
  */
 const setExpanded = (address, isExpanded) => {
   const link = links().find(({ href }) => href === address);
-  link?.setAttribute("aria-expanded", `${isExpanded}`);
+  if (link) link.ariaExpanded = `${isExpanded}`;
   return link;
 };
 

@@ -182,7 +182,8 @@ const isChanged = (field) =>
  */
 const isMorphed = (element, { attrName }) => {
   if (attrName === "open") return !element.dataset.touched;
-  return attrName === "value" ? !isChanged(element) : attrName !== "data-touched";
+  if (attrName === "value") return !isChanged(element);
+  return attrName !== "data-touched" && attrName !== "style";
 };
 
 /** @type {import("./vendor/htmx.esm.min.js").InternalApi} */
