@@ -8,7 +8,7 @@ import pytest
 
 from tests.bench.markdown import numbered_markdown
 from tests.browser.panel import Panel
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import VIEWPORT, Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import call, text
 from tests.servers.app import DemoServer
@@ -24,6 +24,7 @@ ANSWER = (
 WIDE = "| " + " | ".join(f"a rather long column {n}" for n in range(12)) + " |\n"
 WIDE += "|" + "---|" * 12 + "\n| " + " | ".join("value" for _ in range(12)) + " |"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+NARROW = {"width": 630, "height": 800}
 OBJECT = {"model": "questionnaires.questionnaire", "id": 4}
 ENDLESS = "[[script:stream tokens=3000 rate=90]]"  # is stopped
 # Nothing where it changes while it is read: who waits reads it once more.
@@ -345,6 +346,10 @@ class TestWhileItIsWritten:
         panel.ask_and_wait("[[script:long]]")
         with subtests.test("the question stands on top, the end makes no jump"):
             self.question_stands_on_top(panel, model)
+        with subtests.test("the end stays in sight in another window"):
+            self.end_stays_in_sight(panel)
+        with subtests.test("a reader can leave the end slowly"):
+            self.end_is_left_slowly(panel)
         with subtests.test("new text below what is seen is told of"):
             self.new_text_is_told_of(panel, model)
         panel.ask(ENDLESS)
@@ -371,6 +376,22 @@ class TestWhileItIsWritten:
         panel.wait(lambda: panel.page.evaluate("tops.length") > 10, "enough frames")
         tops = panel.page.evaluate("tops")
         assert max(tops) - min(tops) <= 1
+
+    def end_stays_in_sight(self, panel: Panel) -> None:
+        for size in (NARROW, VIEWPORT):
+            panel.page.set_viewport_size(size)
+            panel.page.wait_for_function(RESTS, polling=200)
+            assert gap(panel) <= 2
+            assert 0 <= top_of(panel, QUESTION) <= 20
+
+    def end_is_left_slowly(self, panel: Panel) -> None:
+        box = panel.page.locator("#aia-scroll")
+        box.hover()
+        for _ in range(10):
+            panel.page.mouse.wheel(0, -1)
+            panel.page.wait_for_timeout(30)  # as of a finger
+        assert gap(panel) >= 8
+        box.evaluate("node => node.scrollTo(0, node.scrollHeight)")
 
     def new_text_is_told_of(self, panel: Panel, model: ModelServerProcess) -> None:
         panel.ask("[[script:held-room]]")

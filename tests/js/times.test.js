@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { load, openPage } from "./page.js";
 
-openPage();
+openPage('<p aria-busy="true"><b data-clock="state" data-after="3"></b></p>');
 const { ago, clockOf, timeLeft } = await load("clock");
+const { changedAt, setRunState } = await load("state");
 
 suite("the time that a card has left", () => {
   for (const [seconds, text] of [
@@ -32,6 +33,20 @@ suite("the clock of a limit", () => {
     [36_061, "10:01:01"]
   ])
     test(`shows ${seconds} s as ${text}`, () => assert.equal(clockOf(seconds), text));
+});
+
+suite("the seconds of a state", () => {
+  const shown = () => document.querySelector("[data-clock]").textContent;
+
+  test("are there with what is drawn, and go with the next state", () => {
+    document.getElementById("aia-strings").dataset.seconds = "%s s";
+    setRunState("thinking");
+    changedAt.state -= 4000;
+    document.getElementById("aia").dispatchEvent(new Event("htmx.after.swap"));
+    assert.equal(shown(), "4 s");
+    setRunState("stopping");
+    assert.equal(shown(), "");
+  });
 });
 
 suite("how long ago something was said", () => {

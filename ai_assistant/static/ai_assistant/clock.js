@@ -131,8 +131,9 @@ tick();
 // Before there is anything to draw: words of a language come late to a slow browser.
 setTimeout(ago, 0, 0);
 setInterval(tick, 500);
-// What is drawn anew has no seconds, and a refusal none: they are there before it is seen.
-for (const name of ["htmx.after.swap", "aia:error"]) root.addEventListener(name, tick);
+// What is drawn anew has no seconds, and another state begins: before either is seen.
+for (const name of ["htmx.after.swap", "aia:error", "aia:state"])
+  root.addEventListener(name, tick);
 
 // The notice that an answer is awaited goes when it has ended, or waits itself.
 root.addEventListener("aia:frame", () => {

@@ -27,8 +27,10 @@ export const scrollToEnd = () => {
 
 const onScroll = () => {
   const shrunk = box.scrollHeight < last.height || box.clientHeight > last.room;
-  if (gap() <= NEAR_PX) scrollToEnd();
-  else if (box.scrollTop < last.top && !shrunk) follows = false;
+  if (gap() <= NEAR_PX) {
+    follows = true;
+    byId("aia-latest").toggleAttribute("hidden", true);
+  } else if (box.scrollTop < last.top && !shrunk) follows = false;
   remember();
 };
 

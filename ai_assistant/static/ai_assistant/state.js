@@ -60,6 +60,7 @@ const store = (name) => {
   runState = name;
   changedAt.state = Date.now();
   renderState();
+  emit("state");
 };
 
 /**
