@@ -44,6 +44,9 @@ RESTS = """() => {
   window.restedAt = scrollTop;
   return rests;
 }"""
+END = "node => node.scrollTo(0, node.scrollHeight)"
+ROOM = """document.querySelector("#aia-log > article:last-of-type")
+  .style.minBlockSize"""
 # Where the last question stands, in each frame.
 WATCH_TOPS = """() => {
   window.tops = [];
@@ -348,6 +351,8 @@ class TestWhileItIsWritten:
             self.question_stands_on_top(panel, model)
         with subtests.test("the end stays in sight in another window"):
             self.end_stays_in_sight(panel)
+        with subtests.test("a form that opens takes nothing of the room"):
+            self.form_takes_no_room(panel)
         with subtests.test("a reader can leave the end slowly"):
             self.end_is_left_slowly(panel)
         with subtests.test("new text below what is seen is told of"):
@@ -384,6 +389,18 @@ class TestWhileItIsWritten:
             assert gap(panel) <= 2
             assert 0 <= top_of(panel, QUESTION) <= 20
 
+    def form_takes_no_room(self, panel: Panel) -> None:
+        # Else the end, which comes nearer, is followed, and the form goes out of sight.
+        before = panel.page.evaluate(ROOM)
+        panel.log.get_by_role("link", name="Edit").last.click()
+        form = panel.log.get_by_role("textbox")
+        form.wait_for()
+        panel.page.wait_for_function(RESTS, polling=200)
+        assert panel.page.evaluate(ROOM) == before != ""
+        form.press("Escape")
+        form.wait_for(state="detached")
+        panel.page.locator("#aia-scroll").evaluate(END)
+
     def end_is_left_slowly(self, panel: Panel) -> None:
         box = panel.page.locator("#aia-scroll")
         box.hover()
@@ -391,7 +408,7 @@ class TestWhileItIsWritten:
             panel.page.mouse.wheel(0, -1)
             panel.page.wait_for_timeout(30)  # as of a finger
         assert gap(panel) >= 8
-        box.evaluate("node => node.scrollTo(0, node.scrollHeight)")
+        box.evaluate(END)
 
     def new_text_is_told_of(self, panel: Panel, model: ModelServerProcess) -> None:
         panel.ask("[[script:held-room]]")

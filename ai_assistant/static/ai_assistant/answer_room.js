@@ -48,5 +48,6 @@ const begin = () => {
 
 begin();
 root.addEventListener("aia:follow", begin);
-root.addEventListener("htmx.after.swap", makeRoom);
+// Not for a form that opens: the room stays, and the form where it came into sight.
+root.addEventListener("htmx.after.swap", ({ target }) => target === root && makeRoom());
 root.addEventListener("aia:frame", () => setTimeout(showLatest)); // the end is followed

@@ -17,7 +17,7 @@ const fade = (block) => {
   // What is drawn anew is not new; and quick text would fade without end, which costs
   // the page more than the text itself.
   if (length - known > MOST_CHARS || still.matches) return;
-  if (performance.now() - Number(document.timeline.currentTime) > MOST_MS) return;
+  if (performance.now() - +document.timeline.currentTime > MOST_MS) return;
   const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
   let seen = 0;
   while (walker.nextNode()) {

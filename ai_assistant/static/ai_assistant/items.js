@@ -71,7 +71,7 @@ const chipFor = (item, number) => {
   name.firstElementChild.textContent = item.label;
   preview.id = `aia-seen-b${number}`;
   name.setAttribute("popovertarget", preview.id);
-  drop.setAttribute("aria-label", translate("drop", item.label));
+  drop.ariaLabel = translate("drop", item.label);
   preview.firstElementChild.textContent = item.description;
   if (item.large) {
     const why = document.createElement("span");

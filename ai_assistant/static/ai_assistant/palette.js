@@ -172,7 +172,7 @@ const addChip = ({ item, title, kind }) => {
   seen.firstElementChild.textContent = `${kind}: ${title}`;
   name.setAttribute("popovertarget", seen.id);
   name.firstElementChild.textContent = title;
-  drop.setAttribute("aria-label", translate("drop", title));
+  drop.ariaLabel = translate("drop", title);
   byId("aia-context").append(chip);
 };
 

@@ -40,8 +40,8 @@ const placeButton = () => {
   const middle = (left + right - width) / 2;
   const x = Math.min(Math.max(GAP_PX, middle), innerWidth - width - GAP_PX);
   const y = Math.min(Math.max(GAP_PX, bottom + GAP_PX), innerHeight - height - GAP_PX);
-  button.style.setProperty("left", `${x}px`);
-  button.style.setProperty("top", `${y}px`);
+  button.style.left = `${x}px`;
+  button.style.top = `${y}px`;
 };
 
 const showButton = () => {
