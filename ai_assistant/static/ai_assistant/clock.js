@@ -128,7 +128,7 @@ const tick = () => {
 };
 
 tick();
-// Before there is anything to draw: words of a language come late to a slow browser.
+// Makes the format now: a slow browser would take longer than a frame for the first one.
 setTimeout(ago, 0, 0);
 setInterval(tick, 500);
 // What is drawn anew has no seconds, and another state begins: before either is seen.
