@@ -21,18 +21,19 @@ from ai_assistant.prompts.system import WISHES
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.types import SentCommand, UserKey
 
-MOST_PARTS = 200  # that are looked for above a run
+FEW_PARTS, MOST_PARTS = 4, 200  # that are looked for above a run, and if all continue
 
 
 def beginning(path: Sequence[UUID], place: int) -> int:
     """Return the place in `path` where the answer begins that the run at `place` is of."""
-    if not place:
-        return 0
-    near = path[max(0, place - MOST_PARTS) : place + 1]
-    found = Run.objects.filter(pk__in=near, kind=RunKind.CONTINUE)
-    later = set(found.values_list("pk", flat=True))
-    while place and path[place] in later:
-        place -= 1
+    for many in (FEW_PARTS, MOST_PARTS):
+        first = max(0, place - many)
+        found = Run.objects.filter(pk__in=path[first + 1 : place + 1])
+        later = set(found.filter(kind=RunKind.CONTINUE).values_list("pk", flat=True))
+        while place > first and path[place] in later:
+            place -= 1
+        if place > first:
+            break
     return place
 
 

@@ -196,7 +196,7 @@ class Panel:
     agents: dict[str, str] = field(default_factory=dict)  # to choose from, by name
     agent_of_page: str = ""  # of a conversation that begins there
 
-    @property
+    @cached_property
     def urls(self) -> dict[str, str]:
         return _urls(get_script_prefix(), get_urlconf() or settings.ROOT_URLCONF)
 

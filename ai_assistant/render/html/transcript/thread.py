@@ -224,6 +224,9 @@ def time_before(conversation: Conversation, shown: list[Run]) -> datetime | None
 
 def read_pinned(conversation: Conversation) -> list[Entry]:
     """Return what waits for the person."""
+    # Most conversations that are opened have ended, and agents end before their root.
+    if not conversation.runs.filter(state__in=UNFINISHED).exists():
+        return []
     of_agents = Run.objects.filter(root__conversation=conversation)
     runs = Run.objects.filter(Q(conversation=conversation) | Q(pk__in=of_agents))
     rows = waiting_for_person(run__in=runs.filter(state__in=UNFINISHED))
