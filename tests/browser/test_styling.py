@@ -18,6 +18,11 @@ Visit = Callable[..., Visitor]
 LIST = "/admin/questionnaires/question/"
 TOKENS = 600
 CATEGORIES = ["devtools.timeline"]
+# Of each toolbar of the conversation: whether it is drawn, and how high it is.
+TOOLBARS = """(bars) => bars.map((bar) => [
+  bar.querySelector("button").checkVisibility({ contentVisibilityAuto: true }),
+  bar.getBoundingClientRect().height,
+])"""
 
 
 def styled(trace: Path) -> list[int]:
@@ -57,3 +62,24 @@ def test_answer_has_what_it_draws_styled_and_not_the_page(
     # The frames that begin and end it swap parts of the panel; the others draw a block.
     assert max(counts) < everything / 5
     assert median(counts) < 25
+
+
+def test_toolbar_is_drawn_in_sight_only_and_is_as_high_before(
+    visit: Visit, server: DemoServer, model: ModelServerProcess
+) -> None:
+    model.script("whole", [text(numbered_markdown(150))])
+    panel = visit(server).panel(LIST)
+    for _ in range(4):
+        panel.ask_and_wait("[[script:whole]]")
+    bars = panel.page.locator("#aia .aia-acts[role]")
+    (first, height), *_, (last, last_height) = bars.evaluate_all(TOOLBARS)
+    assert (first, last, last_height) == (False, True, height)
+
+    # As with the Tab key: what is not drawn can have the focus all the same.
+    bars.first.locator("button").first.focus()
+    panel.page.wait_for_function(
+        "() => document.activeElement.checkVisibility({ contentVisibilityAuto: true })"
+    )
+
+    assert bars.evaluate_all(TOOLBARS)[0] == [True, height]
+    assert panel.page.evaluate("document.activeElement.ariaLabel") == "Copy"
