@@ -44,6 +44,16 @@ def aia_overview(context: Context) -> Entry:
     return overview_entry(context["request"].user)
 
 
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Return one of icons.html; a template for each took a conversation much longer."""
+    return format_html(
+        '<svg class="aia-i" aria-hidden="true" focusable="false">'
+        '<use href="#aia-i-{}"/></svg>',
+        name,
+    )
+
+
 @register.filter
 def aia_shown(value: object, kind: str) -> str:
     """Return a value as a report shows those of that kind."""

@@ -33,7 +33,7 @@ class ToolDisplay:
 
     label: str  # what the card says; may be lazily translated
     label_plural: str = ""  # of a group of cards
-    icon: str = ""  # a name of icon.html
+    icon: str = ""  # as icons.html names it, without `aia-i-`
     template: str = ""  # of the card; else ai_assistant/tools/<name>.html
     importance: Importance | None = None  # said on the card that asks for approval
     renders_only: bool = False  # shown by other tools, never offered to the model

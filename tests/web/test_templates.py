@@ -179,7 +179,7 @@ class TestEveryTemplate:
 
 
 class TestIcons:
-    NAMED = re.compile(r'include "ai_assistant/icon.html" with name="([\w-]+)"')
+    NAMED = re.compile(r'{% icon "([\w-]+)" %}')
 
     def drawn(self) -> set[str]:
         symbols = elements(draw("icons"))
@@ -189,6 +189,7 @@ class TestIcons:
         sources = [file.read_text() for file in FOLDER.rglob("*.html")]
         named = {name for source in sources for name in self.NAMED.findall(source)}
 
+        assert "send" in named
         assert {f"aia-i-{name}" for name in named} <= self.drawn()
 
     @pytest.mark.parametrize("status", STATUSES)
