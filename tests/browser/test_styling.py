@@ -64,12 +64,12 @@ def test_answer_has_what_it_draws_styled_and_not_the_page(
     assert median(counts) < 25
 
 
-def test_toolbar_is_drawn_in_sight_only_and_is_as_high_before(
+def test_toolbar_far_from_the_end_is_drawn_in_sight_and_as_high_before(
     visit: Visit, server: DemoServer, model: ModelServerProcess
 ) -> None:
     model.script("whole", [text(numbered_markdown(150))])
     panel = visit(server).panel(LIST)
-    for _ in range(4):
+    for _ in range(6):
         panel.ask_and_wait("[[script:whole]]")
     bars = panel.page.locator("#aia .aia-acts[role]")
     (first, height), *_, (last, last_height) = bars.evaluate_all(TOOLBARS)
