@@ -54,13 +54,14 @@ interface Wish {
   values?: Record<string, string>;
   before?: () => unknown;
   done?: (ctx: RequestContext) => void;
+  link?: HTMLAnchorElement;
 }
 
 /** A request of htmx, and what has become of it. */
 interface RequestContext {
   sourceEvent?: CustomEvent<Wish>;
   target: Element;
-  request: { method: string; body: FormData; signal: AbortSignal };
+  request: { action: string; method: string; body: FormData; signal: AbortSignal };
   response?: { raw: Response; status: number };
   hx?: { retarget?: string };
   /** Whether what was asked for stands on the page. */

@@ -148,7 +148,7 @@ export const prepareComposer = () => {
 const recall = lazy(() => import("./recall.js"));
 
 /** @param {KeyboardEvent} event */
-const sends = (event) =>
+export const sends = (event) =>
   root.dataset.enter === "ctrl"
     ? event.ctrlKey || event.metaKey
     : !event.shiftKey && !event.altKey;

@@ -1,6 +1,7 @@
 // Another version of a question: the form in which it is edited, the menu of how to
 // answer it anew. Both come from the server and stand below what they belong to.
 
+import { sends } from "./composer.js";
 import { request } from "./requests.js";
 import { byId, root } from "./root.js";
 
@@ -64,7 +65,12 @@ const open = async (link) => {
   const { href } = link;
   if (opening.has(href)) return;
   opening.add(href);
-  const { hx, target, isDrawn } = await request(link, { title: document.title });
+  const { hx, target, isDrawn } = await request(
+    byId("aia-edit-last"),
+    { title: document.title },
+    null,
+    link
+  );
   opening.delete(href);
   if (hx?.retarget) return; // refused: the notice says why
   if (!isDrawn) return location.assign(href); // a page of its own says what is wrong
@@ -90,12 +96,6 @@ export const use = (element) => {
   const address = addressOf(element) ?? element.href;
   return places.has(address) ? close(address) : open(element);
 };
-
-/** @param {KeyboardEvent} event */
-const sends = (event) =>
-  root.dataset.enter === "ctrl"
-    ? event.ctrlKey || event.metaKey
-    : !event.shiftKey && !event.altKey;
 
 root.addEventListener(
   "keydown",

@@ -42,8 +42,12 @@ const wishOf = ({ sourceEvent }) =>
  */
 const onRequest = (element, { ctx }) => {
   const { body } = ctx.request;
-  for (const [name, value] of Object.entries(wishOf(ctx).values ?? {}))
-    body.set(name, value);
+  const { link, values } = wishOf(ctx);
+  for (const [name, value] of Object.entries(values ?? {})) body.set(name, value);
+  if (link) {
+    ctx.request.action = link.href;
+    ctx.target = link.closest("[id]");
+  }
   if (element.id !== "aia-form") return true;
   emit("collected", body);
   return false;

@@ -13,13 +13,14 @@ export const startHtmx = lazy(() => import("./frames.js"));
  * @param {HTMLElement} element
  * @param {Record<string, string>} [values] that only the page knows
  * @param {() => unknown} [before] called before it is drawn; false keeps it from that
+ * @param {HTMLAnchorElement} [link] whose page is asked for, and drawn below it
  * @returns {Promise<Partial<RequestContext>>}
  */
-export const request = async (element, values, before) => {
+export const request = async (element, values, before, link) => {
   await startHtmx();
   if (!element.dataset.htmxPowered) return {};
   return new Promise((done) => {
-    const detail = { values, before, done };
+    const detail = { values, before, done, link };
     element.dispatchEvent(new CustomEvent("aia:use", { detail }));
   });
 };
