@@ -45,7 +45,7 @@ def aia_overview(context: Context) -> Entry:
 
 
 @register.simple_tag
-def icon(name: str) -> SafeString:
+def aia_icon(name: str) -> SafeString:
     """Return one of icons.html; a template for each took a conversation much longer."""
     return format_html(
         '<svg class="aia-i" aria-hidden="true" focusable="false">'

@@ -290,7 +290,7 @@ def command_answer(panel: Panel) -> None:
 
 def command_form(panel: Panel) -> None:
     ask(panel)
-    need(panel, ".aia-mine > [href*=commands]").click()
+    need(panel, ".aia-mine > span > a").click()
     need(panel, ".aia-keep form").wait_for()
 
 

@@ -179,7 +179,7 @@ class TestEveryTemplate:
 
 
 class TestIcons:
-    NAMED = re.compile(r'{% icon "([\w-]+)" %}')
+    NAMED = re.compile(r'{% aia_icon "([\w-]+)" %}')
 
     def drawn(self) -> set[str]:
         symbols = elements(draw("icons"))
