@@ -12,7 +12,7 @@ from ai_assistant.testing import call, reply
 
 pytestmark = pytest.mark.broad
 
-RUNS = 10
+RUNS = 16  # more than one prompt has parts: one may be held a moment longer
 LOOP = asyncio.AbstractEventLoop
 
 
