@@ -5,10 +5,11 @@ import uuid
 import pytest
 from django.contrib.auth import get_user_model
 
-from ai_assistant.engine.intake.retries import again_submission
+from ai_assistant.engine.intake.retries import again_submission, beginning
 from ai_assistant.engine.intake.submission import accept
 from ai_assistant.engine.storage.lease import this_process
 from ai_assistant.exceptions import ModelError, Refused
+from ai_assistant.models.conversation import Conversation
 from ai_assistant.models.run import Run
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import call, reply
@@ -102,3 +103,25 @@ class TestAgain:
     def test_again_of_no_run(self, user):
         with pytest.raises(Refused):
             again_submission(user.pk, uuid.uuid4(), "k", SessionStamp())
+
+
+class TestBeginning:
+    @pytest.mark.parametrize("times", [0, 1, 3, 4, 5, 12])
+    def test_beginning_is_the_question_that_was_continued(self, user, times):
+        conversation = Conversation.objects.create(owner=user)
+        kinds = ["message", "message", *times * ["continue"], "message"]
+        path = [
+            Run.objects.create(
+                conversation=conversation,
+                user=user,
+                kind=kind,
+                idempotency_key=str(place),
+                state="succeeded",
+            ).pk
+            for place, kind in enumerate(kinds)
+        ]
+
+        assert {beginning(path, place) for place in range(1, 2 + times)} == {1}
+        assert beginning(path, 0) == 0
+        assert beginning(path, 2 + times) == 2 + times
+        conversation.runs.all().delete()  # rows alone: nothing was executed
