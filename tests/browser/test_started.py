@@ -75,8 +75,13 @@ def test_launcher_of_any_page_and_an_open_panel_lead_to_what_waits(
 
 def launcher_leads_to_it(panel: Panel, night: Night) -> None:
     run, before = night.ask("By night"), night.title()
-    panel.goto("/admin/wiki/page/")
-    assert panel.root.get_attribute("data-busy") == "wait"
+
+    def busy() -> str | None:
+        panel.goto("/admin/wiki/page/")
+        return panel.root.get_attribute("data-busy")
+
+    # The page before found no run of code, which a process believes for five seconds.
+    night.oracle.wait(lambda: busy() == "wait", what="the launcher of a new page")
     launcher = panel.page.locator(LAUNCHER)
     assert "It is waiting for you." in launcher.inner_text()
     panel.open()
