@@ -59,7 +59,7 @@ from ai_assistant.engine.lifecycle.hooks import Kept, RunHooks
 from ai_assistant.engine.lifecycle.object_lock import let_go
 from ai_assistant.engine.lifecycle.writer import RunWriter
 from ai_assistant.engine.loop import CallOutcome
-from ai_assistant.engine.storage.delegated import STEPPED, tell_root
+from ai_assistant.engine.storage.delegated import STEPPED, WAITS, tell_root
 from ai_assistant.engine.storage.units import (
     in_db,
     in_tool_thread,
@@ -71,7 +71,7 @@ from ai_assistant.exceptions import Ask, Differs, ToolFailed
 from ai_assistant.hooks.running import Asks
 from ai_assistant.models.call import OPEN_CALL, CallStatus, ToolCall
 from ai_assistant.models.clock import Now
-from ai_assistant.models.run import Run
+from ai_assistant.models.run import WAITING_FOR_PERSON, Run
 from ai_assistant.tools.result import from_exception
 from ai_assistant.types import WRITING, RunContext, ToolDefinition, ToolResult
 
@@ -102,6 +102,8 @@ def _park(writer: RunWriter) -> list[Event]:
     run.state, run.owner = state, ""
     run.running_s += writer.running_s()
     run.save(update_fields=["state", "owner", "running_s"])
+    if state in WAITING_FOR_PERSON:
+        tell_root(run, WAITS)  # a card is there since it asked; now nothing works
     return [Custom(name="aia.waiting", value={"state": state})]
 
 

@@ -28,11 +28,13 @@ from ai_assistant.models.conversation import Conversation, Message
 from ai_assistant.models.interrupt import Interrupt
 from ai_assistant.models.run import Run
 from ai_assistant.registry import registry
+from ai_assistant.render.html.live.projection import Projection
 from ai_assistant.safety.identity.session import SessionStamp
 from ai_assistant.testing import answer_interrupt, call, reply, run_assistant
 from ai_assistant.types import Usage
 from tests.engine import conftest
 from tests.engine.conftest import bury, carry_on, facts, resume, statuses
+from tests.render.html import tab
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("H23")]
 
@@ -451,6 +453,32 @@ class TestApproval:
         assert (run.state, child.state) == ("waiting_run", "waiting_approval")
         asked = Interrupt.objects.get(kind="approval")
         assert asked.run == child
+
+    def test_is_the_state_of_a_panel_that_saw_the_card_before_the_child_waited(
+        self, play, script, offer, user
+    ):
+        def rename(context, name: str) -> str:
+            """Rename."""
+            return "renamed"
+
+        def look() -> str:
+            """Let the panel follow, while the child still works."""
+            seen.append(panel.catch_up()[-1])
+            return "looked"
+
+        seen = []
+        offer(rename, effect="write", policy="ask")
+        offer(look)
+        wish = call("rename", {"name": "new"})
+        script.add(reply("", ask()), reply("", wish, call("look")))
+        run = play()
+        panel = Projection(run.conversation_id, user.pk, tab.panel())
+        panel.attach(None, 0)
+
+        resume(child_of(run))
+
+        assert ["state", "tool"] in seen
+        assert panel.catch_up()[-1] == ["state", "waiting-approval"]
 
     def test_lets_both_continue(self, run, user):
         asked = Interrupt.objects.get(kind="approval")
