@@ -13,6 +13,15 @@ from tests.servers.proxy import Proxy
 
 Visit = Callable[..., Visitor]
 
+# What is seen of the panel and does nothing of itself: no form sends it, it leads nowhere.
+NEEDS_A_SCRIPT = """() => [...document.querySelectorAll("#aia :is(button, a, input, select)")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+  .filter((one) => one.type !== "hidden")
+  .filter((one) => one.matches("a")
+    ? ["", "#", null].includes(one.getAttribute("href"))
+    : !one.popoverTargetElement && (!one.form || one.type === "button"))
+  .map((one) => one.outerHTML.slice(0, 200))"""
+
 
 def ask(plain: Panel, text: str, *states: str) -> None:
     """Send a message by the form, and wait until the panel is in such a state."""
@@ -85,6 +94,29 @@ class TestWithoutJavaScript:
             self.message_waits_and_goes_on(plain)
         with subtests.test("a failed answer is tried again"):
             self.failed_answer_is_tried_again(plain)
+
+    def test_no_control_is_seen_that_needs_a_script(
+        self, plain: Panel, subtests: pytest.Subtests
+    ) -> None:
+        says = (
+            ("an answer with code and what can be done with it", "report", "idle"),
+            ("an approval", "approval", "waiting-approval"),
+            ("a question that takes its place", "ask-several", "waiting-answer"),
+            ("an answer under way", "hang-after-text", "streaming"),
+        )
+        with subtests.test("an empty panel"):
+            assert plain.page.evaluate(NEEDS_A_SCRIPT) == []
+        for what, script, state in says:
+            with subtests.test(what):
+                ask(plain, f"[[script:{script}]]", state)
+                assert plain.page.evaluate(NEEDS_A_SCRIPT) == []
+        with subtests.test("a message that waits for its end"):
+            with plain.page.expect_navigation():
+                plain.ask("[[script:hello]]")
+            plain.page.locator("#aia-queue li").wait_for()
+            assert plain.page.evaluate(NEEDS_A_SCRIPT) == []
+        with plain.page.expect_navigation():
+            plain.stop()
 
     def questions_are_answered(self, plain: Panel, model: ModelServerProcess) -> None:
         ask(plain, "[[script:ask-confirm]]", "waiting-answer")
