@@ -36,7 +36,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 APP = Path(__file__).parents[3] / "ai_assistant"
 BUILT_IN = {"approval", "question", "browser", "task", "run"}
-SENT = ("succeeded", {"sent": "4711"})
+CODE = "471108154242"  # longer than digits that an id has in a row
+SENT = ("succeeded", {"sent": CODE})
 # Here a kind is a class, or is drawn by one. That of another agent begins its run.
 OF_KINDS = (
     *("engine/interrupts/", "engine/delegation.py"),
@@ -56,11 +57,11 @@ def _code_kind(monkeypatch):
 
 @pytest.fixture
 def waiting(_code_kind, play, script, offer, options):
-    """Return a run that waits for the code 4711."""
+    """Return a run that waits for the code."""
 
     def send_money(context: RunContext) -> dict:
         if "code" not in context.answers:
-            raise AskCode("Which code did you get?", "4711")
+            raise AskCode("Which code did you get?", CODE)
         return {"sent": context.answers["code"]}
 
     offer(send_money)
@@ -105,7 +106,7 @@ class TestShown:
         page, _run, _seq = whole_page(waiting.conversation)
 
         card = page.by_id(f"i-{waiting.interrupts.get().pk}")
-        assert card.attrs["data-digits"] == "4"
+        assert card.attrs["data-digits"] == "12"
         assert "Which code did you get?" in card.text()
 
     def test_client_of_agui_gets_its_own_schema(self, waiting):
@@ -115,7 +116,7 @@ class TestShown:
             "input_required",
             "Which code did you get?",
         )
-        assert told.response_schema["properties"]["answer"]["pattern"] == "^[0-9]{4}$"
+        assert told.response_schema["properties"]["answer"]["pattern"] == "^[0-9]{12}$"
 
     def test_program_reads_it(self, waiting, user):
         told = Program(user).get("interrupts/").json()["results"]
@@ -124,7 +125,7 @@ class TestShown:
         assert [one["kind"] for one in told] == ["code"]
         assert told[0]["question"]["text"] == "Which code did you get?"
         assert told[0]["nonce"] == asked.nonce
-        assert "4711" not in str(told)
+        assert CODE not in str(told)
 
 
 class TestAnswered:
@@ -135,10 +136,10 @@ class TestAnswered:
         assert waiting.interrupts.get().status == "open"
 
     def test_answered_in_the_panel(self, waiting, user):
-        response = panel_answer(user, waiting.interrupts.get(), " 4711 ")
+        response = panel_answer(user, waiting.interrupts.get(), f" {CODE} ")
 
         assert response.status_code in (204, 303)
-        assert waiting.interrupts.get().answer == "4711"
+        assert waiting.interrupts.get().answer == CODE
         assert outcome(waiting) == SENT
 
     def test_answered_by_a_program(self, waiting, user):
@@ -147,7 +148,7 @@ class TestAnswered:
         path = f"interrupts/{asked.pk}/answer/"
 
         assert code(program.post(path, {**body, "answer": "1"})) == "wrong_answer"
-        told = program.post(path, {**body, "answer": "4711"})
+        told = program.post(path, {**body, "answer": CODE})
 
         assert (told.status_code, told.json()["status"]) == (200, "answered")
         assert outcome(waiting) == SENT
@@ -156,7 +157,7 @@ class TestAnswered:
         caller = Caller(user=user, stamp=SessionStamp())
         (told,) = open_interrupts(waiting, may_answer=True)
         resolved = ResumeEntry(
-            interrupt_id=told.id, status="resolved", payload={"answer": "4711"}
+            interrupt_id=told.id, status="resolved", payload={"answer": CODE}
         )
 
         (given,) = read_answers(caller, waiting, [resolved])
@@ -165,7 +166,7 @@ class TestAnswered:
         assert outcome(waiting) == SENT
 
     def test_answered_by_a_message(self, waiting, submission):
-        accept(submission("4711", conversation_id=waiting.conversation_id))
+        accept(submission(CODE, conversation_id=waiting.conversation_id))
 
         assert outcome(waiting) == SENT
 
@@ -176,12 +177,12 @@ class TestAnswered:
         assert waiting.calls.get().status == "cancelled"
 
     def test_answer_is_shown_on_the_card_of_the_call(self, waiting, user):
-        panel_answer(user, waiting.interrupts.get(), "4711")
+        panel_answer(user, waiting.interrupts.get(), CODE)
 
         drawn = read_thread(waiting.conversation)
 
         (part,) = drawn.entries[-1]["parts"]
-        question = {"question": "Which code did you get?", "labels": ["4711"]}
+        question = {"question": "Which code did you get?", "labels": [CODE]}
         assert part["call"]["answers"] == [question]
 
 
