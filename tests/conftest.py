@@ -81,6 +81,15 @@ def _end_other_sessions() -> None:
         )
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _rules_kept_for_long() -> None:
+    """No rows are read again in the middle of a test because the machine is busy."""
+    from ai_assistant import conf
+    from ai_assistant.engine import queries
+
+    conf.POLICY_TTL_S = queries.STARTS_TTL_S = 600.0
+
+
 @pytest.fixture(autouse=True)
 def _no_rules_kept() -> Iterator:
     """Rules are kept for seconds; the rows of a test are gone at its end."""
