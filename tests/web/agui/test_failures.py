@@ -1,11 +1,12 @@
 """What goes wrong on the way is told truthfully, and the thread stays usable."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from uuid import uuid4
 
 import pytest
 
 from tests.agui.client import approve, deny
-from tests.web.agui.site import call, text
+from tests.web.agui.site import call, hold, text
 
 DONE = [text("Done.")]
 CODES = {
@@ -192,14 +193,21 @@ class TestConflicts:
         assert len(runs) == statuses.count(200)
 
     def test_two_while_the_model_is_slow_start_one(self, site):
-        fronts = [site.front() for _ in range(2)]
+        fronts, gate = [site.front() for _ in range(2)], uuid4().hex
         fronts[1].thread = fronts[0].thread
-        asked = site.script([{"op": "delay", "seconds": 1.5}, text("One.")])
+        asked = site.script([hold(gate), text("One.")])
         said = [one.input(asked) for one in fronts]
 
-        answers = at_once(
-            lambda: fronts[0].post(said[0]), lambda: fronts[1].post(said[1])
-        )
+        with ThreadPoolExecutor(2) as pool:
+            sent = [
+                pool.submit(one.post, input_)
+                for one, input_ in zip(fronts, said, strict=True)
+            ]
+            # Who is refused need not wait for the model.
+            wait(sent, 30, FIRST_COMPLETED)
+            for _ in fronts:
+                site.model.release(gate)
+        answers = [one.result() for one in sent]
 
         assert sorted(one.status_code for one in answers) == [200, 409]
         assert len(site.runs(fronts[0])) == len(site.asked(asked)) == 1
@@ -216,8 +224,8 @@ class TestConflicts:
     def test_two_answers_at_the_same_moment_count_once(self, site):
         front = site.front()
         asked = site.script([call("needs_approval", text="sign-here")], DONE)
-        (wait,) = front.ask(asked).interrupts
-        said = [front.input(resume=[give(wait)]) for give in (approve, deny)]
+        (asks,) = front.ask(asked).interrupts
+        said = [front.input(resume=[give(asks)]) for give in (approve, deny)]
 
         answers = at_once(lambda: front.post(said[0]), lambda: front.post(said[1]))
 
