@@ -87,9 +87,11 @@ def background_steps(
 @ai_assistant.tool(
     effect="write", background=True, resumable=True, policy="allow", takes_data=True
 )
-def long_piece(context: RunContext, key: str, seconds: float) -> dict[str, str]:
-    """Write one effect in a piece that stays open for so many seconds."""
-    return _in_one_piece(context, key, seconds)
+def long_piece(
+    context: RunContext, key: str, seconds: float = 0, held: str = ""
+) -> dict[str, str]:
+    """Write one effect in a piece that stays open for so many seconds, or is held."""
+    return _in_one_piece(context, key, seconds, held)
 
 
 @ai_assistant.tool(
@@ -100,11 +102,17 @@ def long_piece_once(context: RunContext, key: str, seconds: float) -> dict[str, 
     return _in_one_piece(context, key, seconds)
 
 
-def _in_one_piece(context: RunContext, key: str, seconds: float) -> dict[str, str]:
+def _in_one_piece(
+    context: RunContext, key: str, seconds: float, held: str = ""
+) -> dict[str, str]:
     _note(context, f"begun-{key}")
     with context.transaction(mark=1):
         Effect.objects.create(key=key, run=context.run_id)
         time.sleep(seconds)
+        if held:
+            _note(context, held)
+        while held and not _is_let(held):
+            time.sleep(GATE_S)
     return {"key": key}
 
 
