@@ -246,15 +246,18 @@ class Assistant:
                 after = event.number
             if page.events:
                 end = time.monotonic() + timeout_s
-            elif page.is_final or self._waits_for_person(run_id, page.state):
+            elif page.is_final or self._waits_for_person(run_id, page):
                 return
             elif time.monotonic() >= end:
                 raise NotInTime(f"Run {run_id}: nothing has come in {timeout_s:g} s.")
             if after >= page.last_event:
                 time.sleep(0 if page.is_final else POLL_S)
 
-    def _waits_for_person(self, run_id: Id, state: str) -> bool:
-        return state in WAITING and self.run(run_id).waits_for_person
+    def _waits_for_person(self, run_id: Id, page: Events) -> bool:
+        if page.state not in WAITING:
+            return False
+        run = self.run(run_id)  # it may have gone on since the events were read
+        return run.waits_for_person and run.last_event <= page.last_event
 
     def text_of(self, run_id: Id) -> str:
         """Return what the assistant has said in a run."""

@@ -8,12 +8,14 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from ai_assistant.client import Assistant, AssistantProblem, NotInTime
+from ai_assistant.client import Assistant, AssistantProblem, NotInTime, Run
 from tests.model_server.scripts import call, text
 from tests.web.rest.live import client, live_server
 
 pytestmark = pytest.mark.timeout(300)
 
+# Of a run that has just begun.
+NULL = ("continues", "after", "opens_at", "context_rounds", "root", "finished_at")
 ASKS = [[call("ask_user", {"question": "Which colour?"})], [text("As you wish.")]]
 
 SECTION = {"model": "questionnaires.section", "id": 3}
@@ -245,3 +247,48 @@ class TestPages:
             ("https", "site.example", None)
         }
         assert asked[1].params["cursor"] == "a"
+
+
+class TestFollow:
+    RUN = str(uuid4())
+
+    def page(self, last, *numbers):
+        """Return what the events are at one moment, up to `last`."""
+        events = [
+            {"number": one, "type": "CUSTOM", "data": {"name": "aia.subagent"}}
+            for one in numbers
+        ]
+        state = {"run": self.RUN, "state": "waiting_run", "is_final": False}
+        return f"runs/{self.RUN}/events/", {
+            **state,
+            "last_event": last,
+            "events": events,
+        }
+
+    def row(self, last):
+        """Return the run as it is at another: it waits for its person."""
+        fields = dict.fromkeys(Run.model_fields, "")
+        fields |= {name: None for name in fields if name in NULL}
+        fields |= {"id": self.RUN, "conversation": self.RUN, "created_at": 0}
+        fields |= dict.fromkeys(("is_final", "stop_requested", "look_only"), False)
+        fields |= {"waits_for_person": True, "last_event": last}
+        return f"runs/{self.RUN}/", fields
+
+    def test_event_that_comes_between_two_requests_is_told(self):
+        """An agent below begins to wait after the events of its root were read."""
+        answers = [
+            *(self.page(1), self.row(2)),
+            *(self.page(2, 2), self.page(2), self.row(2)),
+        ]
+
+        def answer(request):
+            path, body = answers.pop(0)
+            assert request.url.path == f"/assistant/api/{path}"
+            return httpx.Response(200, json=body)
+
+        http = httpx.Client(transport=httpx.MockTransport(answer))
+        assistant = Assistant("https://site.example/assistant/api/", "aia_x", http=http)
+
+        found = [one.number for one in assistant.follow(self.RUN, after=1)]
+
+        assert (found, answers) == ([2], [])
