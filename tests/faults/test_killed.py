@@ -20,6 +20,20 @@ from tests.faults.watching import (
 pytestmark = [pytest.mark.faults, pytest.mark.row("L05")]
 
 
+def wait_taken(site: Site, run: str, times: int) -> None:
+    """Wait until a worker has taken the last call of a run for the nth time."""
+    taken = (
+        "SELECT epoch FROM ai_assistant_backgroundcall b "
+        "JOIN ai_assistant_toolcall c ON c.id = b.call_id WHERE c.run_id = %s"
+    )
+    own = site.oracle._id(run)
+    site.oracle.wait(
+        lambda: any(row["epoch"] >= times for row in site.oracle.rows(taken, own)),
+        60,
+        f"a worker that takes the call of {run}",
+    )
+
+
 def kill_all(site: Site) -> None:
     for part in site.parts:
         part.kill()
@@ -154,12 +168,15 @@ class TestLongTool:
         site, person = each_site, each_site.person()
         workers = [site.celery] if site.celery else site.executors
         run = person.ask(marker("long", uuid4().hex))
-        for _ in range(2):
-            wait_call(site, run, "executing")
+        for times in (1, 2):
+            wait_taken(site, run, times)
             time.sleep(0.5)
             for worker in workers:
                 worker.kill()
-            site.up()
+            for worker in workers:
+                worker.start(wait=False)  # one may be done before another is ready
+        for worker in workers:
+            worker.wait_ready()
 
         assert site.oracle.wait_final(run, 60)["state"] == "succeeded"
         done = {key: n for (own, key), n in site.oracle.effects().items() if own == run}
