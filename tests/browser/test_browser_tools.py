@@ -32,6 +32,7 @@ SCRIPTS = {
     "pick": [[call("pick", {"row": 3})], [text("Picked.")]],
 }
 HOLD = {"op": "hold", "name": "pick"}
+POINTED_MS = 6000  # for which an element is outlined
 PICK = """() => {
   window.picked = [];
   window.unregister = AIAssistant.registerTool("pick", {
@@ -43,6 +44,23 @@ PICK = """() => {
       return { picked: row };
     },
   });
+}"""
+
+# The page notes what it says while it counts, and presses the button after a second.
+STAY_AT_THE_LAST_SECOND = """() => {
+  const seen = (window.seen = new Set());
+  const card = document.querySelector("#aia-log").getElementsByClassName("aia-tool");
+  new MutationObserver(() => {
+    const going = document.querySelector("#aia-notice .aia-going");
+    const button = going?.querySelector("button");
+    if (!going || !card.length || window.stayed) return;
+    window.note = going.innerText;
+    window.line = card[0].innerText;
+    seen.add(going.querySelector("[role=timer]").textContent);
+    if (seen.size < 2 || !button.checkVisibility()) return;
+    window.stayed = true;
+    button.click();
+  }).observe(document.body, { childList: true, subtree: true });
 }"""
 
 
@@ -157,25 +175,13 @@ class TestNavigate:
         assert panel.page.url == before
 
         panel.new_conversation()
-        panel.page.evaluate(
-            """() => {
-              const seen = (window.seen = new Set());
-              new MutationObserver(() => {
-                const note = document.querySelector(".aia-going [role=timer]");
-                if (note) seen.add(note.textContent);
-              }).observe(document.body, { childList: true, subtree: true });
-            }"""
-        )
+        panel.page.evaluate(STAY_AT_THE_LAST_SECOND)
         panel.ask("Take me there [[script:go]]")
-        panel.page.locator("#aia-notice .aia-going").wait_for()
-        note = panel.page.locator("#aia-notice").inner_text()
-        line = panel.card("navigate_to").inner_text()
-        press = panel.page.get_by_role("button", name="Stay here")
-        panel.wait(lambda: len(panel.page.evaluate("[...seen]")) > 1, "a count")
-        press.click(force=True, timeout=1000)
         panel.wait_done()
 
-        assert panel.page.evaluate("[...seen]") == ["2 s", "1 s"]
+        assert panel.page.url == before
+        seen, note, line = panel.page.evaluate("[[...seen], note, line]")
+        assert seen == ["2 s", "1 s"]
         assert "Opening Questionnaires" in " ".join(note.split())
         assert "Waiting for you" not in line
         assert "Waiting for the page" in line
@@ -190,6 +196,7 @@ class TestOnThePage:
         model: ModelServerProcess,
         subtests: pytest.Subtests,
     ) -> None:
+        panel.let_stay(POINTED_MS)
         with subtests.test("what there is is outlined"):
             self.outlines_what_there_is(panel, model)
         panel.new_conversation()
