@@ -19,12 +19,20 @@ def asked(agent: str, script: str) -> dict[str, object]:
 
 @pytest.fixture(scope="module", autouse=True)
 def scripts(model: ModelServerProcess) -> None:
-    """What the assistant says, and the analyst or the proofreader whom it asks."""
+    """
+    What the assistant says, and the analyst or the proofreader whom it asks.
+
+    A reply is held behind its first words: a model that is silent is given up.
+    """
     model.script(
         "counts",
         [
             [call("count_questions", {})],
-            [{"op": "hold", "name": "analyst"}, text("There are 12 questions.")],
+            [
+                text("There are"),
+                {"op": "hold", "name": "analyst"},
+                text(" 12 questions."),
+            ],
         ],
     )
     model.script("asks-analyst", [[asked("analyst", "counts")], [text("It says 12.")]])

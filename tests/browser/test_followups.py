@@ -28,6 +28,7 @@ def plan(*statuses: str) -> object:
 
 @pytest.fixture(scope="module", autouse=True)
 def scripts(model: ModelServerProcess) -> None:
+    """The last one is held behind a word: a model that is silent is given up."""
     items = {"items": [NEXT, AGAIN, "/clear"]}
     model.script("suggests", [[text("Seven."), call("suggest_followups", items)]])
     model.script(
@@ -36,7 +37,7 @@ def scripts(model: ModelServerProcess) -> None:
             [text("Let me see."), plan("in_progress", "pending", "pending")],
             [call("count_questions")],
             [plan("done", "in_progress", "pending")],
-            [{"op": "hold", "name": "plan"}, text("Seven.")],
+            [text("Seven"), {"op": "hold", "name": "plan"}, text(".")],
         ],
     )
 
