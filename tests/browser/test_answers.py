@@ -26,7 +26,7 @@ WIDE += "|" + "---|" * 12 + "\n| " + " | ".join("value" for _ in range(12)) + " 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 NARROW = {"width": 630, "height": 800}
 OBJECT = {"model": "questionnaires.questionnaire", "id": 4}
-ENDLESS = "[[script:stream tokens=3000 rate=90]]"  # is stopped
+ENDLESS = "[[script:stream tokens=30000 rate=90]]"  # is stopped
 # Nothing where it changes while it is read: who waits reads it once more.
 COPIED = """async () => {
   const [item] = await navigator.clipboard.read();
@@ -61,6 +61,15 @@ SELECT = """(place) => {
   const blocks = [...document.querySelectorAll(".aia-body > .aia-b")];
   getSelection().selectAllChildren(blocks.at(place));
   return getSelection().toString();
+}"""
+# What is selected while the panel says that it pauses for that: five seconds at most.
+NOTE_WHAT_IS_HELD = """() => {
+  const root = document.getElementById("aia");
+  new MutationObserver((_, observer) => {
+    if (!root.dataset.held) return;
+    observer.disconnect();
+    window.held = getSelection().toString();
+  }).observe(root, { attributeFilter: ["data-held"] });
 }"""
 QUESTION = ".aia-msg[data-role=user]"
 GAP = "n => n.scrollHeight - n.scrollTop - n.clientHeight"
@@ -97,7 +106,8 @@ def scripts(model: ModelServerProcess) -> None:
     hold = {"op": "hold", "name": "short"}
     rest = {"op": "story", "tokens": 30, "rate": 40}
     model.script("short", [[text(words), hold, rest]])
-    model.script("story", [[{"op": "story", "tokens": 120, "rate": 40}]])
+    cut = [text(words), {"op": "hang"}]  # is stopped
+    model.script("goes-on", [cut, [text("And so it went on.")]])
     model.script("long", [[text("One line.\n\n" * 40)]])
     model.script("held-tail", [held("tail")])
     model.script("held-room", [held("room")])
@@ -130,6 +140,12 @@ def top_of(panel: Panel, selector: str) -> float:
 def gap(panel: Panel) -> float:
     """How far the conversation's box is from its end."""
     return float(panel.page.locator("#aia-scroll").evaluate(GAP))
+
+
+def wait_rest(panel: Panel) -> None:
+    """Wait until the conversation's box has stood still from one look to the next."""
+    panel.page.evaluate("() => { delete window.restedAt; }")
+    panel.page.wait_for_function(RESTS, polling=200)
 
 
 def stop(panel: Panel) -> None:
@@ -319,7 +335,7 @@ class TestParts:
         assert thought.get_attribute("open") is not None
 
     def continue_writes_on(self, panel: Panel) -> None:
-        panel.ask("[[script:story]]")
+        panel.ask("[[script:goes-on]]")
         panel.wait_words(20)
         stop(panel)
         half = panel.answer()
@@ -328,7 +344,7 @@ class TestParts:
         panel.wait(lambda: len(panel.answer().parts) == 2, "the second part")
         panel.wait_state("idle")
         for _ in range(2):  # as it was written, and as it is stored
-            assert panel.asked() == ["[[script:story]]"]
+            assert panel.asked() == ["[[script:goes-on]]"]
             (answer,) = panel.answers()
             assert answer.parts[0].text == half.text
             assert answer.parts[1].text.strip()
@@ -383,11 +399,14 @@ class TestWhileItIsWritten:
         assert max(tops) - min(tops) <= 1
 
     def end_stays_in_sight(self, panel: Panel) -> None:
+        def is_in_sight() -> bool:
+            return gap(panel) <= 2 and 0 <= top_of(panel, QUESTION) <= 20
+
         for size in (NARROW, VIEWPORT):
             panel.page.set_viewport_size(size)
-            panel.page.wait_for_function(RESTS, polling=200)
-            assert gap(panel) <= 2
-            assert 0 <= top_of(panel, QUESTION) <= 20
+            panel.wait(is_in_sight, "the question on top, and the end")
+            wait_rest(panel)
+            assert is_in_sight()
 
     def form_takes_no_room(self, panel: Panel) -> None:
         # Else the end, which comes nearer, is followed, and the form goes out of sight.
@@ -395,7 +414,7 @@ class TestWhileItIsWritten:
         panel.log.get_by_role("link", name="Edit").last.click()
         form = panel.log.get_by_role("textbox")
         form.wait_for()
-        panel.page.wait_for_function(RESTS, polling=200)
+        wait_rest(panel)
         assert panel.page.evaluate(ROOM) == before != ""
         form.press("Escape")
         form.wait_for(state="detached")
@@ -407,7 +426,7 @@ class TestWhileItIsWritten:
         for _ in range(10):
             panel.page.mouse.wheel(0, -1)
             panel.page.wait_for_timeout(30)  # as of a finger
-        assert gap(panel) >= 8
+        panel.wait(lambda: gap(panel) >= 8, "the end left")
         box.evaluate(END)
 
     def new_text_is_told_of(self, panel: Panel, model: ModelServerProcess) -> None:
@@ -436,7 +455,7 @@ class TestWhileItIsWritten:
         panel.page.mouse.wheel(0, -300)
         latest = panel.page.get_by_role("button", name="New text")
         latest.wait_for()
-        panel.page.wait_for_function(RESTS, polling=200)  # the wheel has come to rest
+        wait_rest(panel)  # the wheel too
         before = top_of(panel, QUESTION)
         words = len(panel.answer().text.split())
         panel.wait_words(words + 60)
@@ -451,11 +470,10 @@ class TestWhileItIsWritten:
         panel.ask("[[script:held-tail]]")
         panel.wait_text("The tail grows")
         selected = panel.page.evaluate(SELECT, -1)
+        panel.page.evaluate(NOTE_WHAT_IS_HELD)
         model.release("tail")
-        panel.page.get_by_text("Paused while you select").or_(
-            panel.page.locator("#aia[data-held]")
-        ).first.wait_for()
-        assert panel.page.evaluate("getSelection().toString()") == selected != ""
+        held = panel.wait(lambda: panel.page.evaluate("window.held"), "a pause")
+        assert held == selected != ""
         panel.page.evaluate("getSelection().removeAllRanges()")
         assert "and has an end." in panel.wait_done().text
 

@@ -249,7 +249,7 @@ class TestTabs:
         press(here, "Edit the message")
         form(here).wait_for()
         form(here).fill("keep me")
-        there.ask("[[script:stream tokens=400 rate=20]]")
+        there.ask("[[script:stream tokens=4000 rate=20]]")
         here.wait(lambda: len(here.answers()) == 3, "the other's answer")
         form(here).press("Enter")
         here.root.get_by_text("The assistant is still working.").wait_for()

@@ -32,7 +32,7 @@ def go_through(panel: Panel) -> None:
     panel.approve()
     panel.wait(lambda: panel.state == "idle", "the end")
     assert panel.wait_done(2).text.endswith("That is settled.")
-    panel.ask("[[script:stream tokens=400 rate=20]]")
+    panel.ask("[[script:stream tokens=4000 rate=20]]")
     panel.wait(lambda: len(panel.answers()) == 3, "the third answer")
     panel.wait_words(5)
     panel.stop()

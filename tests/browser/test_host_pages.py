@@ -177,7 +177,7 @@ def panel_survives_a_swap(panel: Panel) -> None:
     panel.wait_words(3)
     panel.type("The next thing")
     go(panel, "Questionnaires", "**/admin/questionnaires/questionnaire/")
-    panel.page.locator("#content h1").first.wait_for()
+    panel.page.get_by_role("heading", name="Select questionnaire").wait_for()
 
     assert panel.page.evaluate(MARKED) == "the same"
     assert panel.root.count() == 1
@@ -228,7 +228,7 @@ def forms_of_the_panel_work(panel: Panel) -> None:
     panel.wait_state("waiting-approval")
     assert sent(panel, "/assistant/answer/", panel.approve) == ["POST"]
     assert panel.wait_done().text.endswith("That is settled.")
-    panel.ask("[[script:stream tokens=400 rate=20]]")
+    panel.ask("[[script:stream tokens=4000 rate=20]]")
     panel.wait(lambda: len(panel.answers()) == 2, "the second answer")
     panel.wait_words(5)
     assert sent(panel, "/assistant/stop/", panel.stop) == ["POST"]
