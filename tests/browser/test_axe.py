@@ -99,6 +99,7 @@ def checked(house: Theatre, scene: scenes.Scene, *, float_: bool = False, **more
     with house.play(scene, **more) as panel:
         if float_:
             panel.page.locator("#aia-mode").click()
+            panel.page.locator("#aia[data-mode=float]").wait_for()
         return all_faults(panel)
 
 

@@ -323,6 +323,7 @@ class TestMentions:
             panel.input.press(key)
 
     def menu_says_what_it_is(self, panel: Panel) -> None:
+        self.choose(panel)
         write(panel, "ada@h")
         assert not panel.page.locator("#aia-palette").is_visible()  # of an address
         self.choose(panel, "ArrowDown")

@@ -91,7 +91,7 @@ class TestConversation:
         elsewhere.deny()
         elsewhere.wait_done(2)
         elsewhere.list_conversations()
-        elsewhere.wait(lambda: "Waits" not in entry.inner_text(), "it is settled")
+        elsewhere.wait(lambda: "Waiting" not in entry.inner_text(), "it is settled")
 
 
 class TestParts:

@@ -35,7 +35,8 @@ TO_THE_END = """() => {
   const { scrollTop, clientHeight, scrollHeight } = document.getElementById("aia-scroll");
   return scrollHeight - clientHeight - scrollTop;
 }"""
-# The words of the found message once it has the focus: its mark goes soon.
+MARKED_MS = 4000  # for which a found message has its mark
+# The words of the found message once it has the focus.
 FOUND = """() => {
   const { activeElement } = document;
   return activeElement.matches("#aia-log [data-found]") && activeElement.innerText;
@@ -106,6 +107,7 @@ class TestSearch:
         expect(hits).to_have_count(1)
         assert hits.locator("q mark").all_inner_texts() == ["quokka", "March"]
         address = hits.get_by_role("link").get_attribute("href") or ""
+        panel.let_stay(MARKED_MS)
         with subtests.test("pressed"):
             hits.get_by_role("link").click()
             panel.wait(lambda: panel.conversation == first, "the conversation")
