@@ -6,12 +6,7 @@ ENV = {
     "TESTS_CSP": "default-src 'self'",
     "TESTS_PROPOSALS": "1",  # tools that propose what a card is to show
     "TESTS_PAGES": "1",  # groups have a module and items
-    # a model that is silent or fails is given up soon
-    "TESTS_SETTINGS": json.dumps(
-        {
-            "TIMEOUTS": {"FIRST_BYTE_S": 4},
-            "LIMITS": {"MODEL_RETRIES": 1},
-        }
-    ),
+    # a model that fails is given up soon
+    "TESTS_SETTINGS": json.dumps({"LIMITS": {"MODEL_RETRIES": 1}}),
     "TESTS_CONSTANTS": '{"MODEL_RETRY_S": 0.1}',
 }

@@ -35,7 +35,7 @@ READ_LOG = r"""() => {
     run: message.dataset.runId ?? "",
     busy: message.matches("[aria-busy=true], :has([aria-busy=true])"),
     parts: message.dataset.role === "user"
-      ? [{ kind: "text", text: message.querySelector(".aia-text").textContent }]
+      ? [{ kind: "text", text: message.querySelector(".aia-text")?.textContent ?? "" }]
       : [...message.querySelectorAll(inside)].map(readPart),
   }));
 }"""

@@ -6,7 +6,7 @@ from playwright.sync_api import Locator
 from playwright.sync_api import TimeoutError as Late
 
 from tests.browser.approval_scenes import rename
-from tests.browser.panel import Panel
+from tests.browser.panel import WAIT_S, Panel
 
 QUESTION = "Which drafts could be published?"
 SELECT = """() => {
@@ -27,7 +27,7 @@ def need(panel: Panel, selector: str) -> Locator:
     """Return the first of these elements; raise Missing if there is none."""
     found = panel.page.locator(selector).first
     try:
-        found.wait_for(state="attached", timeout=10_000)
+        found.wait_for(state="attached", timeout=WAIT_S * 1000)
     except Late:
         raise Missing(f"there is no {selector}") from None
     return found
