@@ -71,7 +71,7 @@ def card_is_asked_for(tab: Panel, asked: list[Request]) -> None:
     link.focus()
     expect(card).to_be_visible()
     said = card.inner_text().replace("\n", " ")
-    expect(link).to_have_accessible_description(said, timeout=5000)
+    expect(link).to_have_accessible_description(said)
     tab.page.keyboard.press("Escape")
     expect(card).not_to_be_visible()
     expect(link).to_be_focused()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.flashes import keep_shown
 from tests.browser.panel import Panel
 from tests.browser.test_drawer import entry
 from tests.browser.visitor import Visitor
@@ -58,6 +59,7 @@ def test_link_is_made_by_keys_copied_read_and_ended(
 
     copy = dialog(owner).get_by_role("button", name="Copy")
     expect(copy).to_be_focused()
+    keep_shown(owner.page, "copy.js")
     copy.click()
     expect(dialog(owner).get_by_role("button", name="Copied")).to_be_visible()
     link = owner.page.evaluate("navigator.clipboard.readText()")

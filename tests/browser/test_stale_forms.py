@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.flashes import keep_shown
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -87,6 +88,7 @@ class TestForm:
     ) -> None:
         tab.goto(section.path)
         tab.page.evaluate(LISTEN)
+        keep_shown(tab.page, "follow.js")
         section.rename(tab, "Sound sleep")
 
         field = tab.page.locator("#id_title")
@@ -178,6 +180,7 @@ class TestList:
         self, tab: Panel, section: Section
     ) -> None:
         tab.goto(f"/admin/questionnaires/section/?id={section.id}")
+        keep_shown(tab.page, "follow.js")
         row = tab.page.locator("#result_list tbody tr")
         row.locator("input.action-select").check()
         section.rename(tab, "Zebra")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.flashes import keep_shown
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -47,12 +48,18 @@ def scripts(model: ModelServerProcess) -> None:
     model.script("marked", [[call("highlight", {"marks": MARKS})], [text("There.")]])
 
 
+def mark(panel: Panel) -> None:
+    """Have three places marked, for as long as the page is there."""
+    keep_shown(panel.page, "highlight.js", times=len(MARKS))
+    panel.ask_and_wait("[[script:marked]]")
+
+
 def test_marks_have_numbers_and_what_is_missing_is_told(
     panel: Panel, model: ModelServerProcess
 ) -> None:
     panel.goto(LIST)
     panel.open()
-    panel.ask_and_wait("[[script:marked]]")
+    mark(panel)
 
     expect(panel.page.locator(".aia-highlight")).to_have_count(2)
     expect(panel.page.locator("a.addlink.aia-highlight")).to_be_in_viewport()
@@ -70,7 +77,7 @@ def test_note_of_what_is_folded_away_shows_when_it_unfolds(
     panel.open()
     heading = panel.page.locator("#content h1")
     heading.evaluate("heading => { heading.style.display = 'none'; }")
-    panel.ask_and_wait("[[script:marked]]")
+    mark(panel)
 
     notes = panel.page.locator(".aia-highlight-note")
     expect(notes.last).to_be_visible()
@@ -84,7 +91,7 @@ def test_note_begins_where_its_element_does_from_right_to_left(
     visit: Visit, server: DemoServer
 ) -> None:
     mirrored = visit(server, locale="ar").panel(LIST)
-    mirrored.ask_and_wait("[[script:marked]]")
+    mark(mirrored)
 
     page = mirrored.page
     note = page.locator(".aia-highlight-note").first
@@ -170,7 +177,7 @@ def test_tour_leads_to_no_other_site(panel: Panel) -> None:
     for key, value in (("aia.tour", tour), ("aia.going", "null")):
         page.evaluate("(one) => sessionStorage.setItem(...one)", [key, value])
     page.reload()
-    page.locator(".aia-tour").get_by_role("button", name="Next").click(timeout=15_000)
+    page.locator(".aia-tour").get_by_role("button", name="Next").click()
 
     expect(page.locator(".aia-tour")).to_have_count(0)
     assert page.evaluate("location.pathname") == LIST
