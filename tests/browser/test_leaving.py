@@ -120,31 +120,32 @@ class TestAnswer:
 
 class TestTool:
     @pytest.mark.row("L05")
-    def test_slow_write_ends_with_its_result(
-        self, panel: Panel, model: ModelServerProcess, oracle: Oracle
+    def test_write_that_takes_long_ends_with_its_result(
+        self,
+        panel: Panel,
+        model: ModelServerProcess,
+        oracle: Oracle,
+        server: DemoServer,
     ) -> None:
         said = f"row of {panel.conversation}"
-        model.script(
-            "slow-write",
-            [
-                [text("Writing."), call("slow_write", {"seconds": 5, "text": said})],
-                [text("It is written.")],
-            ],
-        )
-        panel.ask("[[script:slow-write]]")
-        panel.card("slow_write").and_(
+        name = f"row-{panel.conversation}"
+        held = call("held_write", {"name": name, "key": said})
+        model.script("long-write", [[text("Writing."), held], [text("It is written.")]])
+        panel.ask("[[script:long-write]]")
+        panel.card("held_write").and_(
             panel.page.locator("[data-status=executing]")
         ).wait_for()
         panel.click_to("Sections")
-        assert panel.card("slow_write").get_attribute("data-status") == "executing"
+        assert panel.card("held_write").get_attribute("data-status") == "executing"
+        server.let(name)
 
         answer = panel.wait_done()
         assert [part.status for part in answer.parts if part.kind == "tool"] == [
             "complete"
         ]
         assert answer.parts[-1].text.strip() == "It is written."
-        assert said in (panel.card("slow_write").text_content() or "")
-        assert len(oracle.written(answer.run)) == 1
+        assert said in (panel.card("held_write").text_content() or "")
+        assert oracle.effects()[answer.run, said] == 1
 
 
 class TestMessage:

@@ -169,6 +169,24 @@ def held_task(context: RunContext, name: str, pieces: int) -> dict[str, int]:
     return {"pieces": pieces}
 
 
+def wait_until_let(context: RunContext, name: str, key: str) -> None:
+    """Wait for the file `name` of the test, before the transaction opens."""
+    while not _is_let(name):
+        time.sleep(GATE_S)
+
+
+@ai_assistant.tool(
+    effect="write",
+    policy="allow",
+    takes_data=True,
+    prepare=wait_until_let,
+    timeout_s=300,
+)
+def held_write(context: RunContext, name: str, key: str) -> dict[str, str]:
+    """Write one effect, once the test lets it."""
+    return write_effect(context, key)
+
+
 @ai_assistant.tool(effect="ui", renders_only=True, label="Map of the place")
 def map_card(place: str) -> None:
     """Show a place on a map."""
