@@ -1,6 +1,7 @@
 """What a model says stays text; and what a page pays for the panel."""
 
 import gzip
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -94,6 +95,28 @@ SHOW_EACH = f"""pieces => {{
 }}"""
 
 
+HALVES = ("See *", "See **bo", "words*", "a [lin", "there](ht", "org/a")
+
+
+def visible(source: str) -> str:
+    """Return what is seen of a text of one paragraph."""
+    (block,) = split_blocks(source)
+    return re.sub("<[^>]*>", "", block.html).strip()
+
+
+# Each text of the last answer that a page ever shows.
+WATCH_TEXTS = """() => {
+  const seen = (window.seen = []);
+  const look = () => {
+    const bodies = document.querySelectorAll("#aia-log .aia-msg:last-child .aia-body");
+    const text = [...bodies].map((body) => body.textContent).join("");
+    if (text !== seen.at(-1)) seen.push(text);
+  };
+  new MutationObserver(look).observe(
+    document.getElementById("aia"), { subtree: true, childList: true, characterData: true });
+}"""
+
+
 class TestHostileText:
     def assert_inert(self, panel: Panel, visitor: Visitor) -> None:
         assert panel.page.evaluate(ODD) == []
@@ -158,16 +181,22 @@ class TestHostileText:
 
     def no_half_mark_is_seen(self, panel: Panel, model: ModelServerProcess) -> None:
         words = "See **bold words** and a [link to there](https://example.org/a) now. "
-        model.script("growing", [text(words * 6, rate=60, size=3)])
+        hold = {"op": "hold", "name": "half"}
+        cuts = [words.index(half) + len(half) for half in HALVES]
+        said = [
+            [text(words[:cut], rate=60, size=3), hold, text(words[cut:])]
+            for cut in cuts
+        ]
+        model.script("growing", [[one for line in said for one in line]])
+        panel.page.evaluate(WATCH_TEXTS)
         panel.ask("[[script:growing]]")
-        seen: list[str] = []
-
-        def is_over() -> bool:
-            seen.extend(entry.text for entry in panel.answers())
-            return bool(seen) and panel.state == "idle"
-
-        panel.wait(is_over, "the end")
-        assert len(set(seen)) > 5
+        for number, cut in enumerate(cuts):
+            half = visible(words * number + words[:cut])
+            panel.wait(lambda half=half: panel.answer().text.strip() == half, half)
+            model.release("half")
+        panel.wait_done()
+        seen: list[str] = panel.page.evaluate("window.seen")
+        assert len(set(seen)) > len(cuts)
         assert not [said for said in seen if "**" in said or "](" in said]
         assert all(len(before) <= len(after) for before, after in pairwise(seen))
 
