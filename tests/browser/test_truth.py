@@ -20,6 +20,8 @@ from tests.thorough import share
 Visit = Callable[..., Visitor]
 OwnServer = Callable[..., DemoServer]
 HELLO = "[[script:hello]]"
+LIMIT_S = 60
+LEFT_S = 15  # of the limit, when the message is sent that goes over it
 # Load what tells of a lost connection: without one it cannot be had.
 OFFLINE = """() => {
   const panel = new URL(document.getElementById("aia").dataset.src, location.href);
@@ -54,6 +56,20 @@ def write(server: DemoServer, statement: str, *arguments: object) -> None:
     path = server.database_url.removeprefix("sqlite:///")
     with closing(sqlite3.connect(path, timeout=30)) as connection, connection:
         assert connection.execute(statement, arguments).rowcount > 0
+
+
+def let_be_old(server: DemoServer, seconds: int) -> None:
+    """Let it be so long ago that the first of all runs was asked for."""
+    (row,) = Oracle(server.database_url).rows(
+        "SELECT (julianday('now') - julianday(min(created_at))) * 86400 AS age"
+        " FROM ai_assistant_run"
+    )
+    write(
+        server,
+        "UPDATE ai_assistant_run SET created_at ="
+        " strftime('%Y-%m-%d %H:%M:%f', created_at, ?)",
+        f"{row['age'] - seconds:+.3f} seconds",
+    )
 
 
 def offered(request: dict[str, Any]) -> set[str]:
@@ -99,12 +115,7 @@ class TestLimit:
     def limit_counts_down(self, panel: Panel, strict: DemoServer) -> None:
         panel.ask_and_wait(HELLO)
         panel.ask_and_wait(HELLO)
-        # The limit is of a minute, most of which is over then.
-        write(
-            strict,
-            "UPDATE ai_assistant_run SET created_at = "
-            "strftime('%Y-%m-%d %H:%M:%f', created_at, '-50 seconds')",
-        )
+        let_be_old(strict, LIMIT_S - LEFT_S)
         panel.ask("My third message")
         left = panel.page.locator("#aia-notice [data-left] b")
         panel.wait(lambda: left.count() and ":" in left.inner_text(), "a countdown")
