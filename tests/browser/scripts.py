@@ -105,6 +105,8 @@ SCRIPTS: dict[str, list[Any]] = {
         [call("slow", {"seconds": 60})],
         [text("The long task is done.")],
     ],
+    # goes on until somebody stops it
+    "endless": [[text("It begins with these words."), {"op": "hang"}]],
     "slow-failure": [
         [text("This takes a while and then ends badly.", rate=8), {"op": "cut"}],
     ],

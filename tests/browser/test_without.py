@@ -142,11 +142,7 @@ class TestWithoutJavaScript:
 
     def message_waits_and_goes_on(self, plain: Panel) -> None:
         queue = plain.page.locator("#aia-queue")
-        for said in (
-            "[[script:stream tokens=400 rate=20]]",
-            "Go on",
-            "[[script:hello]]",
-        ):
+        for said in ("[[script:endless]]", "Go on", "[[script:hello]]"):
             with plain.page.expect_navigation():
                 plain.ask(said)
         assert queue.get_by_role("listitem").count() == 2
@@ -219,7 +215,7 @@ class TestWithoutChannelLayer:
         panel.approve()
         panel.wait_text("That is settled.")
         panel.wait_done(2)
-        panel.ask("[[script:stream tokens=400 rate=20]]")
+        panel.ask("[[script:endless]]")
         panel.wait(lambda: len(panel.answers()) == 3, "the third answer")
         panel.wait_words(5)
         panel.stop()
