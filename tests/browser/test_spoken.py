@@ -40,6 +40,7 @@ OFFLINE = """async () => {
   const panel = new URL(document.getElementById("aia").dataset.src, location.href);
   await import(new URL("offline.js", panel));
 }"""
+PARTS = ("First one thing.", "Then another.")  # of an answer: a frame each
 LIVE = (
     "[aria-live=polite], [aria-live=assertive], [role=status], [role=alert],"
     " [role=log]:not([aria-live=off])"
@@ -126,9 +127,9 @@ class TestPolite:
         assert "3" in log[-1].partition("Tools")[2]
 
     def stream_is_in_no_live_region(self, heard: Panel) -> None:
-        heard.ask("[[script:stream tokens=200 rate=40]]")
+        heard.ask("[[script:endless]]")
         heard.wait(lambda: len(heard.answers()) == 4, "the answer")
-        heard.wait_words(10)
+        heard.wait_words(5)
         assert heard.log.get_attribute("aria-live") == "off"
         assert heard.page.locator(LIVE).locator(".aia-body").count() == 0
         assert heard.page.locator("[aria-hidden=true] .aia-body").count() == 0
@@ -177,9 +178,10 @@ class TestFocus:
     def story(self, model: ModelServerProcess) -> None:
         look = {"op": "reasoning", "text": "The person wants a report."}
         hold = {"op": "hold", "name": "found"}
+        more = [one for part in PARTS for one in (hold, text(f"{part} "))]
         first = [look, text("One look first."), call("echo", {"text": "a look"})]
         rest = {"op": "story", "tokens": 40, "rate": 40}
-        model.script("found", [first, [text("This was found.\n\n"), hold, rest]])
+        model.script("found", [first, [text("This was found.\n\n"), *more, hold, rest]])
 
     def test_focus_stays_where_it_is_while_an_answer_grows(
         self, panel: Panel, model: ModelServerProcess, subtests: pytest.Subtests
@@ -187,9 +189,10 @@ class TestFocus:
         with subtests.test("in the composer"):
             panel.input.focus()
             before = panel.page.evaluate(WATCH_FOCUS)
-            model.release("found")
             panel.page.evaluate("AIAssistant.send('[[script:found]]')")
-            panel.wait(lambda: len(panel.answers()) and panel.state != "idle", "a run")
+            for part in ("found", *PARTS):
+                panel.wait_text(part)
+                model.release("found")
             panel.wait_done()
             places = panel.page.evaluate("window.testPlaces")
             assert len(places) > 3
@@ -228,7 +231,8 @@ class TestFocus:
         self, panel: Panel, model: ModelServerProcess, typed: str = ""
     ) -> None:
         place = panel.page.evaluate(WATCH_FOCUS)
-        model.release("found")
+        for _ in ("found", *PARTS):
+            model.release("found")
         panel.page.keyboard.type(typed, delay=100)
         panel.wait_done()
         assert set(panel.page.evaluate("window.testPlaces")) == {place}
