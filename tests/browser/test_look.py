@@ -224,9 +224,9 @@ class TestFading:
         panel.wait_text("Some words.")
         model.release("fading")
         panel.wait_text("more.")
-        panel.page.wait_for_function("window.testFaded")
+        panel.page.wait_for_function("() => window.testFaded")
         panel.wait_done()
-        panel.page.wait_for_function(f"!({FADES})()")
+        panel.page.wait_for_function(f"() => !({FADES})()")
         assert panel.answer().text.strip() == "Some words. And some more."
 
     def test_words_of_who_wants_less_motion_do_not(

@@ -323,7 +323,7 @@ def places_before_and_after_the_script(tab: Panel, path: str, selectors: list[st
     tab.page.route(ours, hold)
     tab.page.goto(f"{tab.url}{path}", wait_until="commit")
     tab.wait(lambda: tab.page.evaluate(PAINTED), "the first paint")
-    tab.page.wait_for_function("document.readyState != 'loading'")
+    tab.page.wait_for_function("() => document.readyState != 'loading'")
     first = tab.page.evaluate(PLACES, selectors)
     tab.page.evaluate(WHOLE)
     tab.page.evaluate(WATCH)

@@ -38,7 +38,7 @@ def test_chat_is_complete_without_asgi_and_a_socket_is_tried_no_more(
     assert "That is settled." in panel.log.inner_text()
     assert panel.log.inner_text().count("[[script:approval]]") == 1
 
-    panel.page.wait_for_function("document.cookie.includes('aia_ws')")
+    panel.page.wait_for_function("() => document.cookie.includes('aia_ws')")
     seen = len(tried)
     with panel.page.expect_response(lambda answer: "/frames/" in answer.url):
         panel.goto("/admin/questionnaires/")
