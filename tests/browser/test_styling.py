@@ -9,7 +9,6 @@ from statistics import median
 from playwright.sync_api import Browser
 
 from tests.bench.markdown import numbered_markdown
-from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
 from tests.model_server.scripts import text
@@ -18,7 +17,6 @@ from tests.servers.app import DemoServer
 Visit = Callable[..., Visitor]
 LIST = "/admin/questionnaires/question/"
 TOKENS = 600
-PIECES = 24  # of them, each of which is drawn before the next one comes
 CATEGORIES = ["devtools.timeline"]
 SIZE = "(element) => [element.offsetWidth, element.offsetHeight]"
 
@@ -36,22 +34,6 @@ def styled(trace: Path) -> list[int]:
     return [count for count in counts if count]
 
 
-def ask_piece_by_piece(panel: Panel, model: ModelServerProcess) -> None:
-    before = len(panel.answers())
-
-    def grown() -> str:
-        """Return the new answer as far as it is there."""
-        return "".join(one.text for one in panel.answers()[before:])
-
-    panel.ask("[[script:many]]")
-    seen = ""
-    for _ in range(PIECES):
-        panel.wait(lambda seen=seen: grown() != seen, "more of the answer")
-        seen = grown()
-        model.release("piece")
-    panel.wait_done(before + 1)
-
-
 def test_answer_has_what_it_draws_styled_and_not_the_page(
     visit: Visit,
     server: DemoServer,
@@ -59,20 +41,16 @@ def test_answer_has_what_it_draws_styled_and_not_the_page(
     browser: Browser,
     tmp_path: Path,
 ) -> None:
-    many = numbered_markdown(TOKENS)
-    size = -(-len(many) // PIECES)
-    pieces = [many[at : at + size] for at in range(0, len(many), size)]
-    hold = {"op": "hold", "name": "piece"}
-    model.script("many", [[one for piece in pieces for one in (text(piece), hold)]])
+    model.script("many", [text(numbered_markdown(TOKENS), rate=400)])
     panel = visit(server).panel(LIST)
     panel.new_conversation()
-    ask_piece_by_piece(panel, model)
+    panel.ask_and_wait("[[script:many]]")
     everything = panel.page.evaluate("document.querySelectorAll('*').length")
     assert everything > 1000
 
     trace = tmp_path / "trace.json"
     browser.start_tracing(page=panel.page, path=trace, categories=CATEGORIES)
-    ask_piece_by_piece(panel, model)
+    panel.ask_and_wait("[[script:many]]")
     browser.stop_tracing()
 
     counts = styled(trace)
