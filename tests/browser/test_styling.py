@@ -77,3 +77,20 @@ def test_icons_are_laid_out_where_they_are_seen(
 
     assert icon.is_visible()
     assert first.evaluate(SIZE) == size
+
+
+def test_icons_of_a_question_leave_its_words_to_be_selected(
+    visit: Visit, server: DemoServer
+) -> None:
+    panel = visit(server).panel(LIST)
+    panel.ask_and_wait("Hi")
+    box = panel.log.locator(".aia-msg[data-role=user] > .aia-text").bounding_box()
+    assert box is not None
+
+    panel.page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    assert panel.page.evaluate("getSelection().toString().trim()") == "Hi"
+    edit = panel.log.get_by_role("link", name="Edit the message")
+    assert (
+        edit.locator("..").evaluate("icons => getComputedStyle(icons).opacity") == "1"
+    )
