@@ -19,4 +19,6 @@ def keep_shown(page: Page, script: str, times: int = 1) -> None:
     """Let stay what a script of the panel shows for SHOWN_MS, or `times` as long."""
     found = re.search(r"\bSHOWN_MS = (\d+);", (STATIC / script).read_text())
     assert found, script
-    page.evaluate(KEEP, int(found[1]) * times)
+    shown_ms = int(found[1]) * times
+    page.evaluate(KEEP, shown_ms)
+    page.add_init_script(f"({KEEP})({shown_ms})")  # on the pages after this one, too

@@ -52,12 +52,6 @@ READY = """async () => {
   await panel?.startHtmx();
 }"""
 
-LET_STAY = """shown => {
-  const { setTimeout } = window;
-  window.setTimeout = (end, ms, ...values) =>
-    ms === shown ? 0 : setTimeout(end, ms, ...values);
-}"""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
@@ -111,11 +105,6 @@ class Panel:
                 "link", name=name, exact=True
             ).first.click()
         self.ready()
-
-    def let_stay(self, shown_ms: int) -> None:
-        """Let what is shown for so long stay: a busy machine may look after that."""
-        self.page.evaluate(LET_STAY, shown_ms)
-        self.page.add_init_script(f"({LET_STAY})({shown_ms})")
 
     def click_at(self, *selectors: str) -> None:
         """Click these, one right after another on the same page, and wait for nothing."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.browser.flashes import keep_shown
 from tests.browser.panel import Panel
 from tests.browser.visitor import Visitor
 from tests.model_server import ModelServerProcess
@@ -32,7 +33,6 @@ SCRIPTS = {
     "pick": [[call("pick", {"row": 3})], [text("Picked.")]],
 }
 HOLD = {"op": "hold", "name": "pick"}
-POINTED_MS = 6000  # for which an element is outlined
 PICK = """() => {
   window.picked = [];
   window.unregister = AIAssistant.registerTool("pick", {
@@ -196,7 +196,7 @@ class TestOnThePage:
         model: ModelServerProcess,
         subtests: pytest.Subtests,
     ) -> None:
-        panel.let_stay(POINTED_MS)
+        keep_shown(panel.page, "highlight.js")
         with subtests.test("what there is is outlined"):
             self.outlines_what_there_is(panel, model)
         panel.new_conversation()

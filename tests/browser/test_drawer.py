@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from ai_assistant.render.html.transcript.thread import DRAWN_RUNS
 from tests.browser.chromium import launch
+from tests.browser.flashes import keep_shown
 from tests.browser.panel import Panel
 from tests.browser.rows import add_runs, read_all
 from tests.browser.visitor import Visitor
@@ -35,7 +36,6 @@ TO_THE_END = """() => {
   const { scrollTop, clientHeight, scrollHeight } = document.getElementById("aia-scroll");
   return scrollHeight - clientHeight - scrollTop;
 }"""
-MARKED_MS = 4000  # for which a found message has its mark
 # The words of the found message once it has the focus.
 FOUND = """() => {
   const { activeElement } = document;
@@ -107,7 +107,7 @@ class TestSearch:
         expect(hits).to_have_count(1)
         assert hits.locator("q mark").all_inner_texts() == ["quokka", "March"]
         address = hits.get_by_role("link").get_attribute("href") or ""
-        panel.let_stay(MARKED_MS)
+        keep_shown(panel.page, "earlier.js")
         with subtests.test("pressed"):
             hits.get_by_role("link").click()
             panel.wait(lambda: panel.conversation == first, "the conversation")

@@ -103,7 +103,7 @@ def _park(writer: RunWriter) -> list[Event]:
     run.running_s += writer.running_s()
     run.save(update_fields=["state", "owner", "running_s"])
     if state in WAITING_FOR_PERSON:
-        tell_root(run, WAITS)  # a card is there since it asked; now nothing works
+        tell_root(run, WAITS)  # it was told of the interrupt, not yet of the state
     return [Custom(name="aia.waiting", value={"state": state})]
 
 

@@ -59,7 +59,7 @@ export function watchTop() {
 
 // --- to a message that a search has found, or that the address names ---
 
-const MARKED_MS = 4000;
+const SHOWN_MS = 4000;
 
 /**
  * @param {string} id
@@ -75,7 +75,7 @@ export const jump = async (id, run) => {
   message.tabIndex = -1;
   message.focus({ preventScroll: true });
   message.dataset.found = "";
-  setTimeout(() => delete message.dataset.found, MARKED_MS);
+  setTimeout(() => delete message.dataset.found, SHOWN_MS);
 };
 
 export const jumpToHash = () => {

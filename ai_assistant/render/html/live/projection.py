@@ -359,8 +359,8 @@ class Projection:
 
     def _end(self, run: Run) -> list[Op]:
         self.has_ended = True
-        waits: Op = ["delete", f"r-{run.pk}-wait", ""]
-        ops: list[Op] = [*self.drafts.drop(), waits, self._end_of(run)]
+        dots: Op = ["delete", f"r-{run.pk}-wait", ""]
+        ops: list[Op] = [*self.drafts.drop(), dots, self._end_of(run)]
         if self._places.has(run.pk) and (plan := stored_plan(run)):
             ops.append(["upsert", self._parts, part_html(plan, self.panel)])
         changes = changes_of_runs([run.pk]).get(run.pk)
